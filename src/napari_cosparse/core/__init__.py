@@ -1,0 +1,1 @@
+"""The mathematics: NumPy and SciPy only. Arrays in, frozen records out."""

@@ -1,0 +1,61 @@
+"""What every long computation reports while it runs.
+
+Long functions are generators that yield `Progress` and return their result, so that the caller
+(a loop, a progress bar, a worker thread with a cancel button) decides when to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One step of a long computation.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done, in words a user understands.
+    step : int
+        Number of steps done so far, over all stages.
+    total : int
+        Number of steps at most.
+    cost : float
+        Value of the cost after this step; NaN where a step has none.
+    """
+
+    stage: str
+    step: int
+    total: int
+    cost: float = float("nan")
+
+
+def drain(
+    steps: Generator[Progress, None, T], report: Callable[[Progress], None] | None = None
+) -> T:
+    """Run a generator of progress to its end and return its result.
+
+    Parameters
+    ----------
+    steps : generator of Progress
+        The computation.
+    report : callable, optional
+        Called with each `Progress`.
+
+    Returns
+    -------
+    T
+        What the generator returns.
+    """
+    while True:
+        try:
+            progress = next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        if report is not None:
+            report(progress)
