@@ -2,4 +2,4 @@
 
 
 class InputError(ValueError):
-    """Input that breaks a rule; the message names the culprit, its value, the rule and the way out."""
+    """Input that breaks a rule; the message names culprit, value, rule and way out."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from napari_cosparse.core.errors import InputError
 
 MODALITY_COLUMNS = ("coefficients_u", "coefficients_v")
 
