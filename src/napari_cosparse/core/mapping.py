@@ -1,0 +1,20 @@
+"""The seam between the mathematics and whoever runs it: a function like the built-in `map`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Map(Protocol):
+    """Apply a function to items and hand the results back in their order.
+
+    The built-in `map` is one; `napari_cosparse.tiles.threaded_map` is another.
+    """
+
+    def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> Iterable[B]:
+        """Return the results in the order of the items."""
+        ...

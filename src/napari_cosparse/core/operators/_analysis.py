@@ -1,0 +1,111 @@
+"""The global analysis operator of a bank on images, and its exact adjoint (eq. op of the paper)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ._borders import fold, pad
+from ._pair import OperatorPair
+from ._windows import Plane, Tile, Windows, tiles_of
+
+Modality = Literal["u", "v"]
+
+
+class GlobalOperator:
+    """All atoms of one modality of a bank at every pixel of an image, with reflective borders.
+
+    Parameters
+    ----------
+    pair : OperatorPair
+        The bank.
+    modality : {"u", "v"}
+        Guide (fixed) or target (moving) side.
+    dtype : dtype-like
+        Arithmetic of the operator; float64 serves checks.
+    """
+
+    def __init__(
+        self, pair: OperatorPair, modality: Modality, dtype: DTypeLike = np.float32
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        self.margin = pair.radius
+        self.windows = [Windows(group, self.margin) for group in pair.groups]
+        self.atoms = [
+            np.ascontiguousarray(getattr(group, f"coefficients_{modality}"), self.dtype)
+            for group in pair.groups
+        ]
+
+    def forward(self, image: Plane) -> list[Plane]:
+        """Analyse an image.
+
+        Parameters
+        ----------
+        image : ndarray, shape (h, w)
+            Any unit.
+
+        Returns
+        -------
+        list of ndarray, shape (k, h, w)
+            Responses of each group, in the image's unit.
+        """
+        padded = pad(np.asarray(image, self.dtype), self.margin)
+        shape = np.shape(image)
+        return [self._forward_group(part, padded, shape) for part in range(len(self.atoms))]
+
+    def _forward_group(self, part: int, padded: Plane, shape: tuple[int, ...]) -> Plane:
+        atoms = self.atoms[part]
+        out = np.empty((len(atoms), *shape), self.dtype)
+        for tile in tiles_of(0, shape[0], shape[1], len(atoms)):
+            out[:, *_inside(tile)] = self.respond(part, padded, tile).transpose(1, 0, 2)
+        return out
+
+    def respond(self, part: int, padded: Plane, tile: Tile) -> Plane:
+        """Responses of group number `part` on one tile of a padded image.
+
+        Parameters
+        ----------
+        part : int
+            Index of the group.
+        padded : ndarray, shape (h + 2 * margin, w + 2 * margin)
+            Image with its margin.
+        tile : Tile
+            Pixels wanted.
+
+        Returns
+        -------
+        ndarray, shape (tile.rows, k, tile.width)
+        """
+        out: Plane = np.matmul(self.atoms[part], self.windows[part].gather(padded, tile))
+        return out
+
+    def adjoint(self, responses: list[Plane]) -> Plane:
+        """Apply the exact adjoint of `forward`.
+
+        Parameters
+        ----------
+        responses : list of ndarray, shape (k, h, w)
+            One array per group.
+
+        Returns
+        -------
+        ndarray, shape (h, w)
+        """
+        height, width = responses[0].shape[1:]
+        padded = np.zeros((height + 2 * self.margin, width + 2 * self.margin), self.dtype)
+        for part, atoms in enumerate(self.atoms):
+            for tile in tiles_of(0, height, width, len(atoms)):
+                block = responses[part][:, *_inside(tile)].transpose(1, 0, 2)
+                block = np.ascontiguousarray(block, self.dtype)
+                self.windows[part].scatter(atoms, block, padded, tile)
+        return fold(padded, self.margin)
+
+
+def _inside(tile: Tile) -> tuple[slice, slice]:
+    """Slices of a tile in the image."""
+    return (
+        slice(tile.row, tile.row + tile.rows),
+        slice(tile.column, tile.column + tile.width),
+    )
