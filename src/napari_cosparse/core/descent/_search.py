@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from napari_cosparse.core.space import Array
@@ -45,14 +45,15 @@ def backtrack(
     slope: float,
     first: float,
     *,
-    decrease: float = 0.1,
+    decrease: float = 1e-4,
+    refine: float = 0.3,
     trials: int = 60,
 ) -> Step:
     """Shorten a trial step until it lowers the cost enough (Armijo's rule).
 
-    The parabola through the value and slope at 0 and the last trial proposes the next one. If the
-    first trial is accepted and the parabola has its minimum elsewhere, that point is tried too,
-    since conjugate gradients live on nearly exact steps.
+    The parabola through the value and slope at 0 and the last trial proposes the next one. If an
+    accepted step is far from the parabola's minimum, that point is tried too and the better one
+    is taken: conjugate gradients live on nearly exact steps.
 
     Parameters
     ----------
@@ -66,8 +67,11 @@ def backtrack(
         First trial length.
     decrease : float
         Share of the decrease promised by the slope that a step must reach, in (0, 1/2).
+    refine : float
+        Relative distance from the parabola's minimum from which on that point is tried too;
+        infinite for the plain rule.
     trials : int
-        Number of points that may be tried.
+        Number of points that may be tried, not counting that one.
 
     Returns
     -------
@@ -78,14 +82,26 @@ def backtrack(
     for count in range(1, trials + 1):
         trial, point = curve(length)
         if trial <= value + decrease * slope * length:
-            return Step(length, trial, point, count, accepted=True)
-        length *= _shrink(value, slope, length, trial)
+            found = Step(length, trial, point, count, accepted=True)
+            return _refined(curve, found, _factor(value, slope, length, trial), refine)
+        length *= min(0.8, _factor(value, slope, length, trial))
     return Step(0.0, value, None, trials, accepted=False)
 
 
-def _shrink(value: float, slope: float, length: float, trial: float) -> float:
-    """Factor for the next trial: the parabola's minimum, kept between 0.1 and 0.8."""
-    if not isfinite(trial):
-        return 0.3
+def _refined(curve: Curve, found: Step, factor: float, refine: float) -> Step:
+    """Try the parabola's minimum as well if it is far from the step that was found."""
+    if abs(factor - 1) <= refine:
+        return found
+    trial, point = curve(factor * found.length)
+    count = found.evaluations + 1
+    if trial < found.value:
+        return Step(factor * found.length, trial, point, count, accepted=True)
+    return replace(found, evaluations=count)
+
+
+def _factor(value: float, slope: float, length: float, trial: float) -> float:
+    """Length at which the parabola has its minimum, relative to the trial; from 0.1 to 4."""
     excess = trial - value - slope * length
-    return min(0.8, max(0.1, -slope * length / (2 * excess)))
+    if not isfinite(excess):
+        return 0.3
+    return min(4.0, max(0.1, -slope * length / (2 * excess))) if excess > 0 else 4.0

@@ -37,6 +37,8 @@ class CoupledSparsity:
         self._root = float(np.sqrt(nu))
         width = _block_width(atoms, max(len(patches_u), len(patches_v)), self._samples)
         self._blocks = list(zip(_cut(patches_u, width), _cut(patches_v, width), strict=True))
+        # the gradient's product is half again as fast with its right factor stored row by row
+        self._turned = [(_turn(u), _turn(v)) for u, v in self._blocks]
         self._factors = _factors_of_a_product(nu * (_square(patches_u) + _square(patches_v)))
         self._u, self._v, self._ratio, self._square = np.empty((4, atoms, width), np.float32)
 
@@ -54,12 +56,14 @@ class CoupledSparsity:
         """Gradients by both operators, (k, n_u) and (k, n_v)."""
         scaled_u, scaled_v = self._scaled(u), self._scaled(v)
         total_u, total_v = np.zeros(u.shape), np.zeros(v.shape)
-        for block_u, block_v in self._blocks:
+        for (block_u, block_v), (turned_u, turned_v) in zip(
+            self._blocks, self._turned, strict=True
+        ):
             self._respond(scaled_u, scaled_v, block_u, block_v)
             np.divide(self._u, self._ratio, out=self._u)
             np.divide(self._v, self._ratio, out=self._v)
-            total_u += self._u @ block_u.T
-            total_v += self._v @ block_v.T
+            total_u += self._u @ turned_u
+            total_v += self._v @ turned_v
         scale = 2 * self._root / self._samples
         return scale * total_u, scale * total_v
 
@@ -91,6 +95,10 @@ def _cut(patches: Block, width: int) -> list[Block]:
         np.ascontiguousarray(padded[:, start : start + width])
         for start in range(0, padded.shape[1], width)
     ]
+
+
+def _turn(block: Block) -> Block:
+    return np.ascontiguousarray(block.T)
 
 
 def _square(patches: Block) -> float:
