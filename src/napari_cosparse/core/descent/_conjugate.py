@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import inf, isfinite, sqrt
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.space import Array, Space
@@ -81,7 +81,7 @@ def iterate(
 
 def _first_state(space: Space, counted: Counted, start: Array) -> _State:
     value = counted.value(start)
-    if not abs(value) < float("inf"):
+    if not isfinite(value):
         raise InputError(f"the cost at the start is {value}; start from an admissible point")
     gradient = space.gradient(start, counted.gradient(start))
     square = space.inner(start, gradient, gradient)
@@ -114,25 +114,16 @@ def _advance(
     if step.point is None:
         failed = replace(state.iterate, evaluations=counted.evaluations, stop=Stop.NO_DESCENT)
         return replace(state, iterate=failed)
-    old, along, to = state.iterate.point, step.length * state.direction, step.point
-    gradient = space.gradient(to, counted.gradient(to))
-    old_gradient = space.transport(old, along, to, state.gradient)
-    old_direction = space.transport(old, along, to, state.direction)
-    products = Products(
-        new_new=space.inner(to, gradient, gradient),
-        new_old=space.inner(to, gradient, old_gradient),
-        old_old=space.inner(to, old_gradient, old_gradient),
-        dir_new=space.inner(to, old_direction, gradient),
-        dir_old=space.inner(to, old_direction, old_gradient),
-    )
+    gradient = space.gradient(step.point, counted.gradient(step.point))
+    products, old_direction = _compare(space, state, step.length, step.point, gradient)
     index = state.iterate.index + 1
     share = beta(products) if index % period else 0.0
     slope = share * products.dir_new - products.new_new
-    if not slope < 0:
+    if not -inf < slope < 0:  # also where a quotient overflowed
         share, slope = 0.0, -products.new_new
     record = Iterate(
         index,
-        to,
+        step.point,
         step.value,
         sqrt(products.new_new),
         step.length,
@@ -142,3 +133,20 @@ def _advance(
     direction = share * old_direction - gradient
     first = step.length * min(10.0, state.slope / slope) if slope else step.length
     return _State(record, gradient, direction, slope, first)
+
+
+def _compare(
+    space: Space, state: _State, length: float, to: Array, gradient: Array
+) -> tuple[Products, Array]:
+    """Carry the old gradient and direction to the new point and take all inner products there."""
+    old, along = state.iterate.point, length * state.direction
+    old_gradient = space.transport(old, along, to, state.gradient)
+    old_direction = space.transport(old, along, to, state.direction)
+    products = Products(
+        new_new=space.inner(to, gradient, gradient),
+        new_old=space.inner(to, gradient, old_gradient),
+        old_old=space.inner(to, old_gradient, old_gradient),
+        dir_new=space.inner(to, old_direction, gradient),
+        dir_old=space.inner(to, old_direction, old_gradient),
+    )
+    return products, old_direction

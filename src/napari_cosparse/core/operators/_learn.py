@@ -15,13 +15,14 @@ from napari_cosparse.core.geometry import ZeroMeanSpheres
 from napari_cosparse.core.progress import Progress, drain
 
 from ._diagnostics import Diagnostics, diagnose
+from ._images import Image
 from ._objective import LearningCost
 from ._pair import OperatorPair
-from ._patches import Image
 from ._sample import Patches, as_pairs, sample_patches
 from ._settings import Settings, Two
 
-CHANGE_TOLERANCE = 0.0
+CHANGE_TOLERANCE = 1e-8
+"""Relative decrease of the cost in one iteration that float32 products cannot tell from none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +148,12 @@ def learn_steps(
 ) -> Generator[Progress, None, Learned]:
     """Learn as `learn_operators` does, step by step.
 
-    Parameters are those of `learn_operators`.
+    Wrong input is refused at once, before the first step.
+
+    Parameters
+    ----------
+    pairs, side, atoms, samples, nu, kappa, mu, thresholds, symmetries, invalid, iterations, seed
+        See `learn_operators`.
 
     Yields
     ------

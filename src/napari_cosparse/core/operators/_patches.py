@@ -6,110 +6,19 @@ gather chunk by chunk and still get the same patches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.ranges import robust_range
 
-LUMINANCE = (0.299, 0.587, 0.114)
-"""Weights of red, green and blue after Rec. 601."""
-BAND = 256
-"""Rows of patch positions that are looked at together; bounds the memory, changes no result."""
+from ._images import Image, Mask, Plane, bands, known_values, luminance, valid_pixels
+
 FLAT = 1e-6
 """Patches whose deviation is below this share of the range are round-off: never used."""
 
-Image = NDArray[Any]
-Plane = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
-
-def as_image(array: ArrayLike, name: str) -> Image:
-    """Check that an array is an image of one plane or of colours.
-
-    Parameters
-    ----------
-    array : array_like, shape (H, W) or (H, W, 3 or 4)
-        The image; masked entries become NaN.
-    name : str
-        What to call it in messages.
-
-    Returns
-    -------
-    ndarray, shape (H, W) or (H, W, 3)
-        The image; a fourth channel (opacity) is dropped.
-
-    Raises
-    ------
-    InputError
-        If the shape is another one or the values are no real numbers.
-    """
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
-    image = np.asarray(array)
-    if image.dtype.kind not in "buif":
-        raise InputError(f"{name} has type {image.dtype}; an image needs real numbers")
-    if image.ndim == 2:
-        return image
-    if image.ndim == 3 and image.shape[2] in (3, 4):
-        return image[:, :, :3]
-    raise InputError(
-        f"{name} has shape {image.shape}; it must be (H, W), or (H, W, 3) or (H, W, 4) for "
-        "colours. Choose one plane of a stack"
-    )
-
-
-def luminance(values: Image, *, colour: bool) -> Plane:
-    """Grey values in float64: the values themselves, or Rec. 601 of colours in the last axis."""
-    if not colour:
-        return values.astype(np.float64)
-    red, green, blue = (
-        weight * values[..., channel].astype(np.float64) for channel, weight in enumerate(LUMINANCE)
-    )
-    return np.asarray(red + green + blue)
-
-
-def valid_pixels(image: Image, invalid: float | None) -> Mask:
-    """Pixels that are known.
-
-    Parameters
-    ----------
-    image : ndarray, shape (H, W) or (H, W, 3)
-        The image.
-    invalid : float or None
-        Value that means unknown (in all channels); NaN and infinity always do.
-
-    Returns
-    -------
-    ndarray, shape (H, W), bool
-        True where the pixel is known.
-    """
-    known = np.asarray(np.atleast_3d(np.isfinite(image)).all(axis=2))
-    if invalid is not None and np.isfinite(invalid):
-        known &= ~np.atleast_3d(image == invalid).all(axis=2)
-    return known
-
-
-def image_range(values: NDArray[np.float64]) -> float:
-    """Range of an image: 1-99 % quantile range; if 0, max - min; if 0, 1.
-
-    Parameters
-    ----------
-    values : ndarray
-        Valid pixels, in the image's unit.
-
-    Returns
-    -------
-    float
-        The range, in the image's unit; positive.
-    """
-    if not values.size:
-        return 1.0
-    low, high = np.quantile(values, (0.01, 0.99))
-    return float(high - low) or float(np.ptp(values)) or 1.0
+ROUND_OFF = 1e-12
+"""Share of a patch's sum of squares that float64 sums cannot tell from zero."""
 
 
 def box_sums(plane: Plane, side: int) -> Plane:
@@ -159,28 +68,23 @@ def eligible_positions(
         True at the top left pixel of each patch that may be used.
     """
     valid = valid_pixels(image, invalid)
-    known = luminance(image[valid], colour=image.ndim == 3)
-    centre, spread = float(np.median(known)) if known.size else 0.0, image_range(known)
+    low, spread = robust_range(known_values(image, valid))
     least = (max(threshold, FLAT) * spread) ** 2 * side**2
-    bands = [
-        _eligible(image[rows], valid[rows], side, centre, least)
-        for rows in _bands(image.shape[0], side)
+    parts = [
+        _eligible(image[rows], valid[rows], side, low, least)
+        for rows in bands(image.shape[0], side)
     ]
-    return np.concatenate(bands)
+    return np.concatenate(parts)
 
 
-def _bands(height: int, side: int) -> Iterator[slice]:
-    for start in range(0, height - side + 1, BAND):
-        yield slice(start, min(start + BAND + side - 1, height))
-
-
-def _eligible(image: Image, valid: Mask, side: int, centre: float, least: float) -> Mask:
+def _eligible(image: Image, valid: Mask, side: int, low: float, least: float) -> Mask:
     """Mask of one band of rows; `least` is the sum of squares that a patch must exceed."""
     plane = np.zeros(valid.shape)
-    plane[valid] = luminance(image[valid], colour=image.ndim == 3) - centre
-    squares = box_sums(plane**2, side) - box_sums(plane, side) ** 2 / side**2
+    plane[valid] = luminance(image[valid], colour=image.ndim == 3) - low
+    total = box_sums(plane**2, side)
+    squares = total - box_sums(plane, side) ** 2 / side**2
     complete = box_sums(valid.astype(np.float64), side) > side**2 - 0.5
-    return complete & (squares > least)
+    return np.asarray(complete & (squares > least) & (squares > ROUND_OFF * total))
 
 
 def draw_positions(eligible: Mask, count: int, rng: np.random.Generator) -> NDArray[np.int64]:

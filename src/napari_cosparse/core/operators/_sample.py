@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import Progress
 
+from ._images import Image, as_image
 from ._patches import (
-    Image,
-    as_image,
     draw_positions,
     eligible_positions,
     gather,
