@@ -1,7 +1,29 @@
 """Files: operator pairs, images for the command line, sample data."""
 
-from ._operators import load_operators, save_operators, shipped_operators
+from ._atomic import check_destination, write_together
+from ._operators import encode, load_operators, operator_path, save_operators, shipped_operators
+from ._plain import plain, to_json
 from ._read_image import read_image
-from ._write_image import write_image
+from ._samples import Scene, StereoView, make_scene, motorcycle
+from ._write_image import FLOAT_ENDINGS, check_image_path, write_image, write_pixels
 
-__all__ = ["load_operators", "read_image", "save_operators", "shipped_operators", "write_image"]
+__all__ = [
+    "FLOAT_ENDINGS",
+    "Scene",
+    "StereoView",
+    "check_destination",
+    "check_image_path",
+    "encode",
+    "load_operators",
+    "make_scene",
+    "motorcycle",
+    "operator_path",
+    "plain",
+    "read_image",
+    "save_operators",
+    "shipped_operators",
+    "to_json",
+    "write_image",
+    "write_pixels",
+    "write_together",
+]
