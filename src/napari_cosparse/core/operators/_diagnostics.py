@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._penalties import Matrix, complement_basis
+from ._products import steady_product
 
 Rates = NDArray[np.float64]
 
@@ -92,7 +93,7 @@ def diagnose(
         The measurements.
     """
     threshold = 1 / np.sqrt(nu)
-    zero_u, zero_v = np.abs(u @ patches_u) < threshold, np.abs(v @ patches_v) < threshold
+    zero_u, zero_v = _cosupport(u, patches_u, threshold), _cosupport(v, patches_v, threshold)
     return Diagnostics(
         condition_u=_condition(u),
         condition_v=_condition(v),
@@ -106,12 +107,20 @@ def diagnose(
     )
 
 
+def _cosupport(
+    operator: Matrix, patches: NDArray[np.float32], threshold: float
+) -> NDArray[np.bool_]:
+    """Whether atom j (row) is in the co-support of patch i (column)."""
+    responses = steady_product(patches.T, operator.T.astype(np.float32)).T
+    return np.asarray(np.abs(responses) < threshold)
+
+
 def _condition(operator: Matrix) -> float:
-    return float(np.linalg.cond(operator @ complement_basis(operator.shape[1])))
+    return float(np.linalg.cond(steady_product(operator, complement_basis(operator.shape[1]))))
 
 
 def _coherence(operator: Matrix) -> float:
-    return float(np.abs(np.triu(operator @ operator.T, 1)).max())
+    return float(np.abs(np.triu(steady_product(operator, operator.T), 1)).max())
 
 
 def _conditional(given: NDArray[np.bool_], zero: NDArray[np.bool_]) -> Rates:

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._penalties import CoherencePenalty, Matrix, RankPenalty
+from ._products import ONE_THREAD
 
 Block = NDArray[np.float32]
-SMALL_PRODUCT = 1_000_000
-"""Multiplications up to which OpenBLAS uses its fast kernel for small matrices."""
 LOG_MAX = 80.0
 """Logarithm of the largest product of ratios that float32 is asked to hold (it holds 88)."""
 
@@ -81,9 +80,9 @@ class CoupledSparsity:
 
 
 def _block_width(atoms: int, coefficients: int, samples: int) -> int:
-    """Patches in a block: a multiple of 8 within the fast kernel's limit."""
-    width = min(SMALL_PRODUCT // (atoms * coefficients), samples)
-    return max(8, -(-width // 8) * 8 if width < samples else width // 8 * 8 + 8)
+    """Patches in a block: a multiple of 8 whose products BLAS does not divide among threads."""
+    most = ONE_THREAD // (atoms * coefficients) // 8 * 8
+    return max(8, min(most, -(-samples // 8) * 8))
 
 
 def _cut(patches: Block, width: int) -> list[Block]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ._products import steady_product
+
 Matrix = NDArray[np.float64]
 
 
@@ -42,18 +44,19 @@ class RankPenalty:
 
     def value(self, operator: Matrix) -> float:
         """Value at an operator (k, n); infinite without full rank on the complement."""
-        reduced = operator @ self._basis
+        reduced = steady_product(operator, self._basis)
         try:
-            factor = np.linalg.cholesky(reduced.T @ reduced / len(operator))
+            factor = np.linalg.cholesky(steady_product(reduced.T, reduced) / len(operator))
         except np.linalg.LinAlgError:
             return float("inf")
         return float(-2 * self._scale * np.log(np.diagonal(factor)).sum())
 
     def gradient(self, operator: Matrix) -> Matrix:
         """Gradient (k, n) at an operator of full rank on the complement."""
-        reduced = operator @ self._basis
-        solved = np.linalg.solve(reduced.T @ reduced, reduced.T)
-        return np.asarray(-2 * self._scale * (self._basis @ solved).T)
+        reduced = steady_product(operator, self._basis)
+        inverse = np.linalg.inv(steady_product(reduced.T, reduced))
+        turned = steady_product(inverse, self._basis.T)
+        return np.asarray(-2 * self._scale * steady_product(reduced, turned))
 
 
 class CoherencePenalty:
@@ -65,17 +68,17 @@ class CoherencePenalty:
 
     def value(self, operator: Matrix) -> float:
         """Value at an operator (k, n); infinite if two rows are parallel."""
-        gaps = self._gaps(operator @ operator.T)
+        gaps = self._gaps(steady_product(operator, operator.T))
         if gaps.min() <= 0:
             return float("inf")
         return float(-self._scale(operator) * np.log(gaps).sum())
 
     def gradient(self, operator: Matrix) -> Matrix:
         """Gradient (k, n) at an operator without parallel rows."""
-        products = operator @ operator.T
+        products = steady_product(operator, operator.T)
         weights = products / self._gaps(products)
         np.fill_diagonal(weights, 0.0)
-        return np.asarray(4 * self._scale(operator) * (weights @ operator))
+        return np.asarray(4 * self._scale(operator) * steady_product(weights, operator))
 
     @staticmethod
     def _gaps(products: Matrix) -> Matrix:
