@@ -2,6 +2,7 @@
 
 from ._grid import Grid, Placing, grid_of, place
 from ._read import Source, read
+from ._suggest import suggest
 from ._write import METADATA_KEY, Destination, LayerData, destination, layer_data, provenance
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "place",
     "provenance",
     "read",
+    "suggest",
 ]

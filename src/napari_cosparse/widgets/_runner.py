@@ -1,0 +1,161 @@
+"""Run a long computation in a worker thread, with progress and cancel."""
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+from napari.qt.threading import GeneratorWorker, create_worker
+from napari.utils.progress import cancelable_progress
+from qtpy.QtCore import QObject, Signal  # type: ignore[attr-defined]
+
+from napari_cosparse.core.progress import Progress
+
+Steps = Callable[[], Generator[Progress, None, Any]]
+
+PATIENCE = 10.0  # seconds that closing waits for the step being computed
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A computation that raised, as a value.
+
+    A worker that dies of a RuntimeError never reports that it finished, so nothing may escape.
+
+    Attributes
+    ----------
+    error : Exception
+        What was raised.
+    """
+
+    error: Exception
+
+
+def guarded(steps: Steps) -> Generator[Progress, None, Any]:
+    """Run the steps and return their result, or what they raised as a `Failure`.
+
+    Parameters
+    ----------
+    steps : callable
+        Makes the generator of `Progress`; called in the worker thread.
+
+    Yields
+    ------
+    Progress
+        One step.
+    """
+    try:
+        return (yield from steps())
+    except Exception as error:  # noqa: BLE001 it is handed to the main thread, not swallowed
+        return Failure(error)
+
+
+class Runner(QObject):
+    """One computation at a time, in a worker thread; every signal arrives in the main thread.
+
+    Attributes
+    ----------
+    stepped : Signal of Progress
+        After each step.
+    succeeded : Signal of object
+        The result.
+    failed : Signal of Exception
+        What was raised.
+    cancelled : Signal
+        The computation stopped because it was asked to.
+    """
+
+    stepped = Signal(object)
+    succeeded = Signal(object)
+    failed = Signal(object)
+    cancelled = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Make a runner that does nothing yet."""
+        super().__init__(parent)
+        self._worker: GeneratorWorker | None = None
+        self._bar: cancelable_progress | None = None
+        self._result: object = None
+        self._in_bar = False
+
+    @property
+    def running(self) -> bool:
+        """Whether a computation has begun and has not yet ended."""
+        return self._worker is not None
+
+    def start(self, steps: Steps, title: str) -> None:
+        """Begin a computation.
+
+        Parameters
+        ----------
+        steps : callable
+            Makes the generator; called in the worker thread.
+        title : str
+            Text beside napari's own progress bar, which is made here because Qt allows it in the
+            main thread only.
+        """
+        if self.running:
+            return
+        self._result = None
+        self._bar = cancelable_progress(desc=title, total=0)
+        self._worker = create_worker(guarded, steps)
+        self._worker.yielded.connect(self._on_step)
+        self._worker.returned.connect(self._on_return)
+        self._worker.finished.connect(self._on_finish)
+        self._worker.start()
+
+    def cancel(self) -> None:
+        """Ask the computation to stop after the step being computed."""
+        if self._worker is not None:
+            self._worker.quit()
+
+    def close(self) -> None:
+        """Stop, and wait for the step being computed; no signal is sent any more."""
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return
+        worker.yielded.disconnect(self._on_step)
+        worker.returned.disconnect(self._on_return)
+        worker.finished.disconnect(self._on_finish)
+        worker.quit()
+        self._close_bar()
+        end = time.monotonic() + PATIENCE
+        while worker.is_running and time.monotonic() < end:
+            time.sleep(0.005)
+
+    def _on_step(self, progress: Progress) -> None:
+        if self._bar is not None and self._bar.is_canceled:
+            self.cancel()
+        self.stepped.emit(progress)
+        self._update_bar(progress)
+
+    def _update_bar(self, progress: Progress) -> None:
+        """Move napari's bar; last, because it lets Qt handle the next signals inside the call."""
+        if self._bar is None or self._in_bar:
+            return
+        self._in_bar = True
+        try:
+            if self._bar.total != progress.total:
+                self._bar.total = progress.total
+            self._bar.update(progress.step - self._bar.n)
+        finally:
+            self._in_bar = False
+
+    def _on_return(self, result: object) -> None:
+        self._result = result
+
+    def _on_finish(self) -> None:
+        """Say how it ended: the one place that leaves the running state."""
+        result, self._result, self._worker = self._result, None, None
+        self._close_bar()
+        if isinstance(result, Failure):
+            self.failed.emit(result.error)
+        elif result is None:
+            self.cancelled.emit()
+        else:
+            self.succeeded.emit(result)
+
+    def _close_bar(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

@@ -1,0 +1,80 @@
+"""Pixels of layers: kinds of arrays, colour, types, stacks (M04, M05, M06)."""
+
+import dask.array as da
+import numpy as np
+import pytest
+from napari.layers import Image
+
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.layers import read
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "uint8", "int64", "float32", "float64"])
+def test_numeric_types_stay_as_they_are(dtype):
+    pixels = (100 * RNG.random((6, 7))).astype(dtype)
+    image = read(Image(pixels)).load()
+    assert image.dtype == pixels.dtype
+    np.testing.assert_array_equal(image, pixels)
+
+
+def test_bool_becomes_numbers():
+    pixels = RNG.random((6, 7)) > 0.5
+    image = read(Image(pixels)).load_gray()
+    assert image.dtype == np.uint8
+    np.testing.assert_array_equal(image, pixels)
+
+
+def test_unknown_samples_stay_unknown():
+    pixels = RNG.random((6, 7))
+    pixels[2, 3] = np.nan
+    assert np.isnan(read(Image(pixels)).load()[2, 3])
+
+
+def test_dask_is_read_but_not_by_choosing_it():
+    computed = []
+
+    def note(block):
+        computed.append(block.shape)
+        return block
+
+    lazy = da.from_array(RNG.random((8, 8)), chunks=4).map_blocks(note, meta=np.empty((0, 0)))
+    layer = Image(lazy, contrast_limits=(0, 1))
+    computed.clear()  # napari itself looks at new layers
+    source = read(layer)
+    assert not computed
+    np.testing.assert_array_equal(source.load(), lazy.compute())
+
+
+def test_multiscale_gives_the_finest_level_unless_told_otherwise():
+    fine, coarse = RNG.random((16, 18)), RNG.random((8, 9))
+    layer = Image([fine, coarse], contrast_limits=(0, 1))
+    np.testing.assert_array_equal(read(layer).load(), fine)
+    np.testing.assert_array_equal(read(layer, level=1).load(), coarse)
+    with pytest.raises(InputError, match=r"no level 2.*0 to 1"):
+        read(layer, level=2)
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_colour_keeps_three_channels_and_gray_is_luminance(channels):
+    pixels = RNG.integers(0, 255, (40, 41, channels), np.uint8)
+    source = read(Image(pixels, rgb=True))
+    np.testing.assert_array_equal(source.load(), pixels[..., :3])
+    expected = 0.299 * pixels[..., 0] + 0.587 * pixels[..., 1] + 0.114 * pixels[..., 2]
+    np.testing.assert_allclose(source.load_gray(), expected, rtol=1e-6)
+
+
+def test_three_columns_are_not_colour():
+    pixels = RNG.random((40, 3))
+    assert read(Image(pixels, rgb=False)).load().shape == (40, 3)
+
+
+@pytest.mark.parametrize("shape", [(1, 6, 7), (1, 1, 6, 7)])
+def test_leading_axes_of_length_one_are_dropped(shape):
+    assert read(Image(np.zeros(shape))).load().shape == (6, 7)
+
+
+def test_stack_is_refused_plainly():
+    with pytest.raises(InputError, match=r"'cells' has shape \(5, 64, 64\).*two-dimensional"):
+        read(Image(np.zeros((5, 64, 64)), name="cells"))

@@ -1,0 +1,60 @@
+"""A viewer with the panel, and a small real problem to run in it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from napari.utils.notifications import notification_manager
+
+from napari_cosparse.core.reconstruction import degrade
+from napari_cosparse.io import make_scene
+
+PANEL = ("napari-cosparse", "Upsample with a guide")
+
+
+@dataclass
+class Scene:
+    """A crop of the generated scene: guide (64, 96, 3) and its depth, 4x coarser depth."""
+
+    guide: Any
+    depth: Any
+    coarse: Any
+
+
+@pytest.fixture(scope="session")
+def scene():
+    whole = make_scene()
+    crop = np.s_[150:214, 200:296]
+    depth = whole.depth[crop]
+    return Scene(whole.guide[crop], depth, degrade(depth, 4))
+
+
+@pytest.fixture
+def viewer(make_napari_viewer_proxy):
+    return make_napari_viewer_proxy()
+
+
+@pytest.fixture
+def panel(viewer):
+    """The panel as napari's menu opens it."""
+    return viewer.window.add_plugin_dock_widget(*PANEL)[1]
+
+
+@pytest.fixture
+def run(panel, qtbot):
+    """Press Run and wait for the end."""
+
+    def press():
+        panel.button.click()
+        assert panel.runner.running
+        qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
+
+    return press
+
+
+@pytest.fixture
+def notifications():
+    """What napari has told the user during the test."""
+    notification_manager.records.clear()
+    return notification_manager.records

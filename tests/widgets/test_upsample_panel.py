@@ -1,0 +1,244 @@
+"""The panel in a real viewer: layers in, layer out (G18, D18, D19, K14, M04-M07)."""
+
+import json
+from inspect import signature
+from typing import get_args, get_type_hints
+
+import dask.array as da
+import numpy as np
+import pytest
+from napari.utils.notifications import ErrorNotification, NotificationSeverity
+
+from napari_cosparse.core.reconstruction import Settings, degrade, upsample
+from napari_cosparse.io import load_operators
+from napari_cosparse.layers import METADATA_KEY
+from napari_cosparse.widgets import _job
+
+NOT_OFFERED = {"factor", "origin", "weights", "solver", "start", "seed", "report", "map_"}
+OWN = {"positions", "operator_file"}
+CENTRE = {"scale": (4, 4), "translate": (1.5, 1.5)}
+
+
+def add_pair(viewer, scene, **guide_settings):
+    """Add the scene's coarse depth and guide as they lie on one another."""
+    viewer.add_image(scene.guide, name="guide", rgb=True, **guide_settings)
+    viewer.add_image(scene.coarse, name="depth", colormap="viridis", **CENTRE)
+
+
+def expected(scene, **arguments):
+    return upsample(scene.coarse, scene.guide, load_operators("intensity-depth"), **arguments).image
+
+
+def test_panel_offers_the_knobs_of_the_core_and_explains_each(panel):
+    offered = {row.name for row in panel.form.rows}
+    assert offered - OWN == set(signature(upsample).parameters) - NOT_OFFERED
+    assert all(row.tooltip for row in panel.form.rows)
+
+
+def test_panel_offers_every_choice_of_the_core(panel):
+    kinds = get_type_hints(Settings)
+    for name in ("phase", "blur", "dtype"):
+        assert set(getattr(panel.form, name).choices) == set(get_args(kinds[name]))
+
+
+def test_without_layers_the_panel_says_what_it_needs(panel, viewer):
+    assert not panel.button.isEnabled()
+    assert "Choose two image layers" in panel.about_pair.text()
+    viewer.add_image(np.zeros((8, 8)))
+    assert not panel.button.isEnabled()
+    assert "choose two layers" in panel.about_pair.text()
+
+
+def test_target_and_guide_are_suggested_and_a_choice_is_kept(panel, viewer, scene):
+    add_pair(viewer, scene)
+    assert (panel.form.target.value.name, panel.form.guide.value.name) == ("depth", "guide")
+    other = viewer.add_image(scene.depth, name="other")
+    panel.form.guide.value = panel.form.guide.choices[-1]
+    viewer.add_image(np.zeros((4, 4)), name="smaller")
+    assert (panel.form.target.value.name, panel.form.guide.value.name) == ("depth", other.name)
+
+
+def test_result_is_what_python_gives_with_the_guides_place_and_the_targets_looks(
+    panel, viewer, scene, run
+):
+    turn = [[0, -1, 3], [1, 0, 5], [0, 0, 1]]
+    place = {"units": "um", "axis_labels": ("row", "column"), "affine": turn}
+    viewer.add_image(scene.guide, name="guide", rgb=True, scale=(0.5, 0.5), **place)
+    place |= {"scale": (2, 2), "translate": (0.75, 0.75)}
+    viewer.add_image(scene.coarse, name="depth", colormap="magma", **place)
+    assert "factor 4 x 4, first sample at guide pixel (1.5, 1.5)" in panel.about_pair.text()
+    run()
+    guide, target, result = viewer.layers
+    assert result.name == "depth [upsampled]"
+    np.testing.assert_array_equal(result.data, expected(scene, factor=(4, 4), origin=(1.5, 1.5)))
+    np.testing.assert_array_equal(result.data_to_world((7, 9)), guide.data_to_world((7, 9)))
+    assert (result.units, result.axis_labels) == (guide.units, guide.axis_labels)
+    assert result.colormap.name == target.colormap.name
+    assert result.contrast_limits == target.contrast_limits
+    assert panel.message.text().startswith("Done")
+    assert panel.button.text() == "Run"
+
+
+def test_result_says_where_it_comes_from(panel, viewer, scene, run):
+    add_pair(viewer, scene)
+    run()
+    told = viewer.layers[-1].metadata[METADATA_KEY]
+    assert json.loads(json.dumps(told)) == told
+    assert told["inputs"]["target"] == {"name": "depth", "path": None}
+    assert told["parameters"]["blur"] == "box"
+    assert {"napari-cosparse", "napari", "numpy", "python"} <= set(told["versions"])
+
+
+@pytest.mark.parametrize("kind", ["dask", "multiscale", "leading axis", "float guide"])
+def test_kinds_of_layers_give_the_same_pixels(panel, viewer, scene, run, kind):
+    target, guide = {
+        "dask": (da.from_array(scene.coarse, 5), da.from_array(scene.guide, (20, 30, 3))),
+        "multiscale": (scene.coarse, [scene.guide, scene.guide[::2, ::2]]),
+        "leading axis": (scene.coarse[None], scene.guide),
+        "float guide": (scene.coarse, scene.guide / np.float32(255)),
+    }[kind]
+    leading = target.ndim - 2
+    place = {"scale": (1,) * leading + (4, 4), "translate": (0,) * leading + (1.5, 1.5)}
+    viewer.add_image(guide, rgb=True, multiscale=kind == "multiscale")
+    viewer.add_image(target, contrast_limits=(1, 9), **place)
+    run()
+    limit = 1e-3 * np.ptp(scene.coarse) if kind == "float guide" else 0
+    result = viewer.layers[-1].data
+    assert result.shape == scene.depth.shape
+    assert np.abs(result - expected(scene)).max() <= limit
+
+
+def test_guide_of_a_stack_with_one_plane_gives_such_a_result(panel, viewer, scene, run):
+    gray = scene.guide.mean(-1)[None]
+    viewer.add_image(gray, scale=(3, 1, 1), translate=(7, 0, 0), name="guide")
+    viewer.add_image(scene.coarse, **CENTRE)
+    panel.form.guide.value = panel.form.guide.choices[0]
+    panel.form.target.value = panel.form.target.choices[1]
+    run()
+    result = viewer.layers[-1]
+    assert result.data.shape == gray.shape
+    np.testing.assert_array_equal(result.translate, (7, 0, 0))
+
+
+@pytest.mark.parametrize("phase", ["centre", "corner"])
+def test_half_pixels_are_read_from_translate(panel, viewer, scene, run, phase):
+    """D18: the right translate is better than the one that is 1.5 pixels off."""
+    errors = {}
+    for name, shift in (("centre", 1.5), ("corner", 0)):
+        viewer.layers.clear()
+        viewer.add_image(scene.guide, rgb=True)
+        viewer.add_image(
+            degrade(scene.depth, 4, phase=phase), scale=(4, 4), translate=(shift, shift)
+        )
+        run()
+        errors[name] = np.sqrt(np.mean((viewer.layers[-1].data - scene.depth) ** 2))
+    assert min(errors, key=errors.get) == phase
+
+
+def test_factor_that_is_not_integer_without_positions(panel, viewer, run):
+    """D19: sizes alone say it."""
+    rng = np.random.default_rng(0)
+    guide = rng.random((97, 65)).cumsum(0).astype(np.float32)
+    viewer.add_image(guide, name="guide")
+    viewer.add_image(guide[::2, ::2][:48, :32], name="depth")
+    assert "same field of view" in panel.about_pair.text()
+    assert panel.form.phase.enabled
+    run()
+    assert viewer.layers[-1].data.shape == (97, 65)
+
+
+def test_positions_can_be_ignored(panel, viewer, scene):
+    add_pair(viewer, scene, units="um")
+    assert not panel.button.isEnabled()
+    assert "cannot be compared" in panel.about_pair.text()
+    panel.form.positions.value = False
+    assert panel.button.isEnabled()
+
+
+def test_text_follows_the_layers(panel, viewer, scene):
+    add_pair(viewer, scene)
+    viewer.layers["depth"].translate = (0, 0)
+    assert "guide pixel (0, 0)" in panel.about_pair.text()
+    viewer.layers["depth"].rotate = 20
+    assert "rotated or sheared" in panel.about_pair.text()
+    assert not panel.button.isEnabled()
+
+
+def test_target_that_covers_a_part_is_told(panel, viewer, scene):
+    viewer.add_image(scene.guide, rgb=True)
+    viewer.add_image(scene.coarse[:8], name="depth", **CENTRE)
+    assert "covers 50% of the guide" in panel.about_pair.text()
+
+
+def test_colour_target_is_upsampled_as_luminance_and_says_so(panel, viewer, scene, run):
+    viewer.add_image(scene.guide, rgb=True, name="guide")
+    viewer.add_image(scene.guide[::2, ::2], rgb=True, scale=(2, 2), name="thermal")
+    panel.form.target.value = panel.form.target.choices[1]
+    panel.form.guide.value = panel.form.guide.choices[0]
+    assert "luminance" in panel.about_pair.text()
+    run()
+    assert viewer.layers[-1].data.shape == scene.depth.shape
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "bool", "float64"])
+def test_numeric_targets_and_results_of_their_type(panel, viewer, scene, run, dtype):
+    """M05."""
+    viewer.add_image(scene.guide, rgb=True)
+    level = np.median(scene.coarse)
+    numbers = scene.coarse > level if dtype == "bool" else (scene.coarse * 100).astype(dtype)
+    viewer.add_image(numbers, **CENTRE)
+    panel.form.dtype.value = "input"
+    run()
+    kept = np.uint8 if dtype == "bool" else np.dtype(dtype)
+    assert viewer.layers[-1].data.dtype == kept
+
+
+def test_stack_is_refused_plainly(panel, viewer):
+    """M06."""
+    viewer.add_image(np.zeros((5, 64, 64)), name="stack")
+    viewer.add_image(np.zeros((16, 16)))
+    assert "two-dimensional" in panel.about_pair.text()
+    assert not panel.button.isEnabled()
+
+
+@pytest.mark.parametrize("text", ["abc", "-1"])
+def test_wrong_number_is_one_notification_without_traceback(
+    panel, viewer, scene, qtbot, notifications, text
+):
+    add_pair(viewer, scene)
+    panel.form.noise.value = text
+    panel.button.click()  # the first is found at once, the second by the core in the worker
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
+    assert len(notifications) == 1
+    assert notifications[0].severity == NotificationSeverity.ERROR
+    assert not isinstance(notifications[0], ErrorNotification)
+    assert "noise" in notifications[0].message
+    assert panel.button.text() == "Run"
+    assert len(viewer.layers) == 2
+
+
+def test_operator_file_that_is_broken_is_told(panel, viewer, scene, qtbot, tmp_path, notifications):
+    add_pair(viewer, scene)
+    broken = tmp_path / "pair.npz"
+    broken.write_bytes(b"no zip")
+    panel.form.operators.value = panel.form.operators.choices[-1]
+    panel.form.operator_file.value = broken
+    panel.button.click()
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
+    assert "pair.npz" in notifications[0].message
+    assert not isinstance(notifications[0], ErrorNotification)
+
+
+def test_fault_of_ours_shows_its_traceback_and_leaves_the_panel_usable(
+    panel, viewer, scene, run, notifications, monkeypatch
+):
+    def fail(source):
+        raise RuntimeError("worker deleted?")  # the kind that a worker does not report
+
+    add_pair(viewer, scene)
+    monkeypatch.setattr(_job, "load_operators", fail)
+    run()
+    assert isinstance(notifications[0], ErrorNotification)
+    monkeypatch.undo()
+    run()
+    assert viewer.layers[-1].name == "depth [upsampled]"
