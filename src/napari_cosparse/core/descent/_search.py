@@ -8,6 +8,9 @@ from math import isfinite
 
 from napari_cosparse.core.space import Array
 
+ROUND_OFF = 2.0**-52
+"""Relative change of a cost that float64 cannot show: steps that promise no more are not tried."""
+
 Curve = Callable[[float], tuple[float, Array]]
 
 
@@ -78,14 +81,15 @@ def backtrack(
     Step
         The accepted step, or one of length 0.
     """
-    length = first
-    for count in range(1, trials + 1):
+    length, count = first, 0
+    while count < trials and -slope * length > ROUND_OFF * abs(value):
+        count += 1
         trial, point = curve(length)
-        if trial <= value + decrease * slope * length:
+        if trial < value and trial <= value + decrease * slope * length:
             found = Step(length, trial, point, count, accepted=True)
             return _refined(curve, found, _factor(value, slope, length, trial), refine)
         length *= min(0.8, _factor(value, slope, length, trial))
-    return Step(0.0, value, None, trials, accepted=False)
+    return Step(0.0, value, None, count, accepted=False)
 
 
 def _refined(curve: Curve, found: Step, factor: float, refine: float) -> Step:
