@@ -7,9 +7,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._borders import fold, pad
+from napari_cosparse.core.borders import fold, pad
+from napari_cosparse.core.types import Plane
+
 from ._pair import OperatorPair
-from ._windows import Plane, Tile, Windows, tiles_of
+from ._windows import Tile, Windows, tiles_of
 
 Modality = Literal["u", "v"]
 

@@ -68,6 +68,12 @@ class AtomGroup:
         return int(np.abs(self.offsets).max())
 
     @property
+    def dense(self) -> bool:
+        """Whether the atoms compare neighbouring pixels (else pixels at a distance)."""
+        steps = np.abs(self.offsets - self.offsets[0]).max(axis=1)
+        return int(steps[steps > 0].min(initial=1 << 30)) == 1
+
+    @property
     def side_and_dilation(self) -> tuple[int, int] | None:
         """Side of the square patch and distance of its pixels, or None for any other pattern."""
         side = isqrt(len(self.offsets))

@@ -12,11 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
+
+from napari_cosparse.core.types import Plane
 
 from ._pair import AtomGroup
-
-Plane = NDArray[np.floating]
 
 TILE_WIDTH = 512  # 50 atoms x 25 taps x 512: OpenBLAS has a fast kernel for products below 1e6
 TILE_NUMBERS = 160_000  # responses per tile: with their weights they stay in a 1 MiB cache

@@ -1,1 +1,24 @@
-"""TODO."""
+"""Reconstruction of a target from its samples with the help of a guide."""
+
+from ._alignment import Alignment, check_alignment
+from ._degrade import degrade
+from ._interpolate import bicubic
+from ._placing import choose_factor, sampling_operator
+from ._sampling import SamplingOperator
+from ._settings import Settings
+from ._upsample import upsample, upsample_steps
+from ._upsampled import Upsampled
+
+__all__ = [
+    "Alignment",
+    "SamplingOperator",
+    "Settings",
+    "Upsampled",
+    "bicubic",
+    "check_alignment",
+    "choose_factor",
+    "degrade",
+    "sampling_operator",
+    "upsample",
+    "upsample_steps",
+]

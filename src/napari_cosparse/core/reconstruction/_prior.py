@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from napari_cosparse.core.borders import fold, pad
 from napari_cosparse.core.mapping import Map
-from napari_cosparse.core.operators import GlobalOperator, OperatorPair
-from napari_cosparse.core.operators._borders import fold, pad
-from napari_cosparse.core.operators._windows import Tile, tiles_of
+from napari_cosparse.core.operators import GlobalOperator, OperatorPair, Tile, tiles_of
+from napari_cosparse.core.types import Plane
 
-Plane = NDArray[np.float32]
 Band = tuple[int, int]
 
 BAND_ROWS = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Plane = NDArray[np.floating]
+from napari_cosparse.core.types import Plane
 
 
 def reflected(size: int, margin: int) -> NDArray[np.int64]:

@@ -1,0 +1,131 @@
+"""Data fidelity: the samples as an exact constraint, or as a soft term for noisy ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from napari_cosparse.core.descent import inner
+from napari_cosparse.core.types import Plane
+
+from ._sampling import SamplingOperator
+
+PCG_TOLERANCE = 1e-6  # of the residual's length: the noise of float32
+PCG_STEPS = 60
+
+
+class ExactFidelity:
+    """The affine set ``Phi s = y`` over the known samples.
+
+    Parameters
+    ----------
+    sampling : SamplingOperator
+        Phi.
+    samples : ndarray, shape (m1, m2), float32
+        y; any number where unknown.
+    known : ndarray, shape (m1, m2), bool
+        Samples that count; the others are free.
+    """
+
+    def __init__(
+        self, sampling: SamplingOperator, samples: Plane, known: NDArray[np.bool_]
+    ) -> None:
+        self._sampling, self._samples = sampling, samples
+        self._mask = None if known.all() else known.astype(np.float32)
+
+    def point(self, image: Plane) -> Plane:
+        """Nearest image that agrees with the samples.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+        """
+        return self._remove(image, self._sampling.forward(image) - self._samples)
+
+    def direction(self, image: Plane) -> Plane:
+        """Part of a direction along which the samples stay as they are.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+        """
+        return self._remove(image, self._sampling.forward(image))
+
+    def _remove(self, image: Plane, residual: Plane) -> Plane:
+        return image - self._sampling.adjoint(self._solve(residual))
+
+    def _solve(self, residual: Plane) -> Plane:
+        """Solve ``Phi Phi^T z = residual`` on the known samples."""
+        if self._mask is None:
+            return self._sampling.solve(residual)
+        return self._masked_solve(residual * self._mask, self._mask)
+
+    def _masked_solve(self, residual: Plane, mask: Plane) -> Plane:
+        """Conjugate gradients with the separable inverse as preconditioner."""
+        solution = np.zeros_like(residual)
+        goal = PCG_TOLERANCE**2 * inner(residual, residual)
+        direction = np.zeros_like(residual)
+        before = 1.0
+        for _ in range(PCG_STEPS):
+            if inner(residual, residual) <= goal:
+                break
+            better = mask * self._sampling.solve(residual)
+            now = inner(residual, better)
+            direction = better + np.float32(now / before) * direction
+            image = mask * self._sampling.forward(self._sampling.adjoint(direction))
+            length = np.float32(now / inner(direction, image))
+            solution += length * direction
+            residual = residual - length * image
+            before = now
+        return solution
+
+
+class SoftFidelity:
+    """``strength * ||weights^(1/2) (Phi s - y)||^2`` over the known samples.
+
+    Parameters
+    ----------
+    sampling : SamplingOperator
+        Phi.
+    samples : ndarray, shape (m1, m2), float32
+        y; any number where the weight is 0.
+    weights : ndarray, shape (m1, m2), float32
+        Confidence of each sample, at least 0; 0 for unknown ones.
+    """
+
+    def __init__(self, sampling: SamplingOperator, samples: Plane, weights: Plane) -> None:
+        self._sampling, self._samples, self._weights = sampling, samples, weights
+
+    def evaluate(self, image: Plane) -> tuple[float, Plane]:
+        """Cost and gradient at strength 1.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+
+        Returns
+        -------
+        cost : float
+            Squared unit of the samples.
+        gradient : ndarray, shape (N1, N2), float32
+        """
+        residual = self._sampling.forward(image) - self._samples
+        weighted = self._weights * residual
+        return inner(weighted, residual), self._sampling.adjoint(2 * weighted)
+
+    def curvature(self) -> Plane:
+        """Diagonal of the Hessian at strength 1.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+        """
+        return 2 * self._sampling.diagonal(self._weights)

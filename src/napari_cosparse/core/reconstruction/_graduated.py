@@ -1,0 +1,157 @@
+"""The default solver: graduated non-convexity over projected L-BFGS (numerics notes, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from napari_cosparse.core.descent import Descent, Stop, lbfgs
+from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.types import Plane
+
+from ._problem import Problem
+
+LAMBDA_PER_VARIANCE = 8.0
+CHANGE = 1e-4  # mean decrease per response in a stage's last step that counts as converged
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Smoothing of the logarithm from stage to stage.
+
+    Attributes
+    ----------
+    first, last : float
+        eps of the first and last stage, in ranges of the target.
+    stages : int
+        Number of stages; eps falls geometrically.
+    iterations : int
+        L-BFGS iterations in each stage.
+    """
+
+    first: float
+    last: float
+    stages: int
+    iterations: int
+
+    @property
+    def smoothings(self) -> list[float]:
+        """Eps of each stage, in ranges."""
+        return [float(eps) for eps in np.geomspace(self.first, self.last, self.stages)]
+
+
+EXACT = Schedule(0.25, 0.001, 8, 8)
+NOISY = Schedule(0.25, 0.003, 6, 10)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver hands back.
+
+    Attributes
+    ----------
+    image : ndarray, shape (N1, N2), float32
+        In ranges of the target.
+    costs : tuple of float
+        Cost after each iteration; comparable inside a stage only.
+    iterations, evaluations : int
+        Accepted steps, and evaluations of cost and gradient.
+    stop : Stop
+        Why the last stage ended.
+    """
+
+    image: Plane
+    costs: tuple[float, ...]
+    iterations: int
+    evaluations: int
+    stop: Stop
+
+
+def graduate(
+    problem: Problem, start: Plane, schedule: Schedule
+) -> Generator[Progress, None, Solution]:
+    """Minimise with a smoothing that shrinks from stage to stage.
+
+    Parameters
+    ----------
+    problem : Problem
+        Prior, bounds and samples.
+    start : ndarray, shape (N1, N2), float32
+        First image, in ranges.
+    schedule : Schedule
+        Stages.
+
+    Yields
+    ------
+    Progress
+        One for each iteration.
+
+    Returns
+    -------
+    Solution
+    """
+    image = start if problem.noise else problem.exact.point(start)
+    costs: list[float] = []
+    evaluations, total = 0, schedule.stages * schedule.iterations
+    stop = Stop.NO_DESCENT
+    for stage, eps in enumerate(schedule.smoothings):
+        objective = _Objective(problem, eps)
+        before = np.inf
+        for done in islice(_descents(problem, objective, image), schedule.iterations):
+            image = done.point
+            costs.append(done.value)
+            settled = before - done.value < CHANGE * problem.responses
+            stop = Stop.CHANGE_SMALL if settled else Stop.BUDGET_SPENT
+            before = done.value
+            step = stage * schedule.iterations + done.index
+            yield Progress(f"stage {stage + 1} of {schedule.stages}", step, total, done.value)
+        evaluations += objective.evaluations
+    return Solution(problem.within_bounds(image), tuple(costs), len(costs), evaluations, stop)
+
+
+class _Objective:
+    """One stage's cost: the bounded prior, plus the misfit of noisy samples.
+
+    With noise it is ``prior + ||Phi s - y||^2 K / (lambda m)`` (contract, "Noisy", divided by
+    lambda m / K), so that the prior's scale is the same with and without noise.
+    """
+
+    def __init__(self, problem: Problem, eps: float) -> None:
+        self._problem, self._eps = problem, eps
+        self._soft = problem.soft if problem.noise else None
+        samples = float(np.count_nonzero(problem.weights))
+        variance = LAMBDA_PER_VARIANCE * problem.noise**2
+        self._strength = problem.responses / (variance * samples) if problem.noise else 0.0
+        self.evaluations = 0
+
+    def __call__(self, image: Plane) -> tuple[float, Plane]:
+        """Cost and gradient at an image."""
+        self.evaluations += 1
+        cost, gradient = self._problem.bounded_prior(image, self._eps)
+        if self._soft is not None:
+            misfit, slope = self._soft.evaluate(image)
+            cost += self._strength * misfit
+            gradient += np.float32(self._strength) * slope
+        return cost, gradient
+
+    def curvature(self, image: Plane) -> Plane:
+        """Diagonal that majorises the Hessian at an image."""
+        curvature = self._problem.bounded_curvature(image, self._eps)
+        if self._soft is not None:
+            curvature += np.float32(self._strength) * self._soft.curvature()
+        return curvature
+
+
+def _descents(problem: Problem, objective: _Objective, image: Plane) -> Iterator[Descent]:
+    """L-BFGS on one stage's cost; exact samples stay exact all the way."""
+    inverse: Plane = np.reciprocal(objective.curvature(image))
+    exact = problem.exact
+    return lbfgs(
+        objective,
+        image,
+        project=(lambda direction: direction) if problem.noise else exact.direction,
+        precondition=lambda direction: inverse * direction,
+    )

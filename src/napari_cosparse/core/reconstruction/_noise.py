@@ -1,0 +1,74 @@
+"""Noise level of a target, from its samples alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import convolve, minimum_filter
+
+# Annihilates planes and every straight axis-parallel edge; unit gain for white noise
+# (Immerkaer 1996).
+MASK = np.array([[1.0, -2.0, 1.0], [-2.0, 4.0, -2.0], [1.0, -2.0, 1.0]]) / 6.0
+BLOCK = 8
+QUANTILE = 0.05
+LEAST_BLOCKS = 12
+# That quantile of the blocks' RMS, and median of the absolute values, for unit white noise.
+QUANTILE_OF_BLOCKS = 0.75
+MEDIAN_OF_ABSOLUTES = 0.6745
+# Below this share of the range, and below half a quantisation step, samples count as exact.
+FLOOR = 0.002
+
+
+def estimate_noise(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> float:
+    """Estimate the standard deviation of white noise in a piecewise smooth image.
+
+    The quietest small blocks decide, so that edges and texture do not count as
+    noise; rounding to a lattice (integer types) does not either.
+
+    Parameters
+    ----------
+    samples : ndarray, shape (m1, m2)
+        Samples in units of the range.
+    known : ndarray, shape (m1, m2), bool
+        Samples that count.
+
+    Returns
+    -------
+    float
+        Same unit; 0 where the samples are exact as far as one can see.
+    """
+    if min(samples.shape) < 3:
+        return 0.0
+    residual = convolve(samples.astype(np.float64), MASK, mode="mirror")[1:-1, 1:-1]
+    usable = minimum_filter(known, 3, mode="constant")[1:-1, 1:-1]
+    level = _block_level(residual, usable)
+    smallest = max(FLOOR, 0.5 * _lattice_step(samples[known]))
+    return level if level > smallest else 0.0
+
+
+def _block_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> float:
+    height, width = (size // BLOCK * BLOCK for size in residual.shape)
+
+    def blocks(image: NDArray[np.generic]) -> NDArray[np.float64]:
+        cut = image[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
+        means: NDArray[np.float64] = cut.astype(np.float64).mean((1, 3)).ravel()
+        return means
+
+    share = blocks(usable) if height and width else np.zeros(0)
+    full = share > 0.5
+    if full.sum() < LEAST_BLOCKS:
+        values = np.abs(residual[usable])
+        return float(np.median(values)) / MEDIAN_OF_ABSOLUTES if values.size else 0.0
+    power = blocks(np.where(usable, residual, 0.0) ** 2)[full] / share[full]
+    return float(np.sqrt(np.quantile(power, QUANTILE))) / QUANTILE_OF_BLOCKS
+
+
+def _lattice_step(values: NDArray[np.floating]) -> float:
+    """Step of the lattice that all values lie on, or 0 where there is none."""
+    levels = np.unique(values.astype(np.float32)).astype(np.float64)
+    if len(levels) < 2:
+        return 0.0
+    step = float(np.diff(levels).min())
+    counts = (levels - levels[0]) / step
+    off = np.abs(counts - np.round(counts)).max()
+    return step if off < 0.01 and counts[-1] < 1 << 16 else 0.0

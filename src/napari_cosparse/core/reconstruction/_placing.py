@@ -1,0 +1,110 @@
+"""Place a target's samples on the guide's grid."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Literal, get_args
+
+import numpy as np
+
+from napari_cosparse.core.errors import InputError
+
+from ._kernels import EDGE, Blur
+from ._sampling import Axis, SamplingOperator
+
+Phase = Literal["centre", "corner"]
+
+
+def choose_factor(guide: tuple[int, int], target: tuple[int, int]) -> tuple[float, float]:
+    """Factor between two grids (contract, "Phase and factor").
+
+    Parameters
+    ----------
+    guide, target : tuple of int
+        Shapes (N1, N2) and (m1, m2), in pixels.
+
+    Returns
+    -------
+    tuple of float
+        The integer d with ceil(N/d) = m on both axes if there is one, else N/m per axis.
+    """
+    ratios = (guide[0] / target[0], guide[1] / target[1])
+    guess = round(sum(ratios) / 2)
+    for whole in sorted(range(max(1, guess - 2), guess + 3), key=lambda d: abs(d - guess)):
+        if all(ceil(n / whole) == m for n, m in zip(guide, target, strict=True)):
+            return float(whole), float(whole)
+    return ratios
+
+
+def sampling_operator(
+    guide: tuple[int, int],
+    target: tuple[int, int],
+    factor: tuple[float, float],
+    *,
+    phase: Phase = "centre",
+    origin: tuple[float, float] | None = None,
+    blur: Blur = "box",
+) -> SamplingOperator:
+    """Make the sampling operator between two grids.
+
+    Parameters
+    ----------
+    guide, target : tuple of int
+        Shapes (N1, N2) and (m1, m2), in pixels.
+    factor : tuple of float
+        Distance of two samples along rows and columns, in pixels of the guide; at least 1.
+    phase : {"centre", "corner"}
+        Sample i lies at ``i d + (d-1)/2`` (a sensor's pixel) or at ``i d`` (the paper).
+    origin : tuple of float, optional
+        Position of sample (0, 0) on the guide's pixel grid; overrides `phase`.
+    blur : {"gaussian", "box", "bicubic", "none"}
+        Kernel of a sample.
+
+    Returns
+    -------
+    SamplingOperator
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, a factor is below 1, or no sample lies on the guide.
+    """
+    _check_names(phase, blur)
+    starts = origin or tuple(0.0 if phase == "corner" else (d - 1) / 2 for d in factor)
+    axes = []
+    for n, m, d, start, name in zip(
+        guide, target, factor, starts, ("rows", "columns"), strict=True
+    ):
+        if not (np.isfinite(d) and d >= 1 - EDGE):
+            raise InputError(
+                f"factor {d:g} along the {name} is below 1: the target ({m}) would be finer than "
+                f"the guide ({n}). Swap the images, or reduce the target first."
+            )
+        if origin is None and not (m - 1) * d - 0.5 <= n - 1 + EDGE + d / 2:
+            raise InputError(
+                f"factor {d:g} puts {m} target {name} on {m * d:g} pixels, but the guide has {n}. "
+                f"Give the factor {n / m:g}, or leave it out."
+            )
+        if origin is None and m * d < n - d - EDGE:
+            raise InputError(
+                f"factor {d:g} puts {m} target {name} on {m * d:g} of the guide's {n} pixels. "
+                f"Give the factor {n / m:g}, crop the guide, or give the origin of the target."
+            )
+        axes.append(Axis(n, m, d, float(start), blur))
+    operator = SamplingOperator(*axes)
+    if not operator.inside.any():
+        raise InputError(
+            f"no sample of the target lies on the guide: origin {starts}, factor {factor}, "
+            f"guide {guide}. Align the layers first."
+        )
+    return operator
+
+
+def _check_names(phase: str, blur: str) -> None:
+    """Refuse unknown names of phase and blur."""
+    for kind, value, allowed in (
+        ("phase", phase, get_args(Phase)),
+        ("blur", blur, get_args(Blur)),
+    ):
+        if value not in allowed:
+            raise InputError(f"{kind} {value!r} is unknown; choose one of {', '.join(allowed)}")

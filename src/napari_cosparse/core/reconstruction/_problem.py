@@ -1,0 +1,154 @@
+"""The reconstruction problem that all solvers share: prior, bounds, samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from napari_cosparse.core.descent import inner
+from napari_cosparse.core.types import Plane
+
+from ._fidelity import ExactFidelity, SoftFidelity
+from ._interpolate import bicubic, fill_nearest
+from ._prior import Prior
+from ._sampling import SamplingOperator
+from ._scale import Scaled
+
+# Strength of the penalty outside the measured range, in units of 1/eps^2: it stiffens with the
+# prior, since thin structures push harder as eps shrinks.
+BOUND_STRENGTH = 0.1
+OVERSHOOT = 0.02  # of the range: what the contract allows
+CLIP_ROUNDS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Target samples in units of their range, and the prior on the image behind them.
+
+    Attributes
+    ----------
+    sampling : SamplingOperator
+        Phi.
+    target : Scaled
+        Samples, which of them are known, and their unit.
+    prior : Prior
+        Coupled co-sparsity with the guide.
+    noise : float
+        Standard deviation of the samples' noise, in ranges; 0 for exact samples.
+    weights : ndarray, shape (m1, m2), float32
+        Confidence of the samples; 0 where unknown.
+    responses : float
+        K of the contract: sum of the atoms' weights times the number of pixels.
+    """
+
+    sampling: SamplingOperator
+    target: Scaled
+    prior: Prior
+    noise: float
+    weights: Plane
+    responses: float
+
+    def interpolated(self) -> Plane:
+        """Bicubic start: interpolation of the known samples, in ranges.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+        """
+        return bicubic(fill_nearest(self.target.samples, self.target.known), self.sampling)
+
+    @property
+    def exact(self) -> ExactFidelity:
+        """The constraint of exact samples."""
+        return ExactFidelity(self.sampling, self.target.samples, self.target.known)
+
+    @property
+    def soft(self) -> SoftFidelity:
+        """The soft term of noisy samples."""
+        return SoftFidelity(self.sampling, self.target.samples, self.weights)
+
+    @property
+    def bounds(self) -> tuple[np.float32, np.float32]:
+        """Smallest and largest known sample, in ranges."""
+        known = self.target.samples[self.target.known]
+        return known.min(), known.max()
+
+    def excess(self, image: Plane, slack: float = 0.0) -> Plane:
+        """How far each pixel lies outside the bounds, with its sign.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+            In ranges.
+        slack : float
+            Width added to the bounds, in ranges.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+        """
+        low, high = self.bounds
+        return image - np.clip(image, low - np.float32(slack), high + np.float32(slack))
+
+    def bounded_prior(self, image: Plane, eps: float) -> tuple[float, Plane]:
+        """Prior plus the smooth penalty outside the bounds: cost and gradient.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+            In ranges.
+        eps : float
+            Smoothing of the logarithm, in ranges.
+
+        Returns
+        -------
+        cost : float
+        gradient : ndarray, shape (N1, N2), float32
+        """
+        cost, gradient = self.prior.evaluate(image, eps)
+        excess = self.excess(image)
+        strength = BOUND_STRENGTH / eps**2
+        gradient += np.float32(2 * strength) * excess
+        return cost + strength * inner(excess, excess), gradient
+
+    def bounded_curvature(self, image: Plane, eps: float) -> Plane:
+        """Diagonal that majorises the Hessian of `bounded_prior`.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+            In ranges.
+        eps : float
+            Smoothing of the logarithm, in ranges.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+        """
+        curvature = self.prior.curvature(image, eps)
+        curvature += np.float32(2 * BOUND_STRENGTH / eps**2) * (self.excess(image) != 0)
+        return curvature
+
+    def within_bounds(self, image: Plane) -> Plane:
+        """Clip to the bounds, and back onto exact samples, until both hold or rounds end.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+            In ranges.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+            Exact samples are kept exactly, at the price of the bounds if the two conflict.
+        """
+        slack = OVERSHOOT / 2
+        if self.noise:
+            return image - self.excess(image, slack)
+        for _ in range(CLIP_ROUNDS):
+            excess = self.excess(image, slack)
+            if np.abs(excess).max() <= slack / 2:
+                break
+            image = self.exact.point(image - excess)
+        return image

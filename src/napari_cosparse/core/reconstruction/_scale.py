@@ -1,0 +1,187 @@
+"""Ranges and colour: bring both modalities to one scale, so that a*x + b changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.types import Plane
+
+LOW, HIGH = 0.01, 0.99
+MOST_CHANNELS = 64
+
+
+def robust_range(values: NDArray[np.floating]) -> tuple[float, float]:
+    """Low quantile and range of an image's valid pixels (contract, "Range").
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Valid pixels, any unit; at least one.
+
+    Returns
+    -------
+    low, range : float
+        1 % quantile, and the 1-99 % quantile range; max - min where that is 0; 1 for a constant.
+    """
+    low, high = np.quantile(values, (LOW, HIGH))
+    span = float(high - low) or float(values.max() - values.min()) or 1.0
+    return float(low), span
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A target in units of its range.
+
+    Attributes
+    ----------
+    samples : ndarray, shape (m1, m2), float32
+        (y - low) / span; 0 where unknown.
+    known : ndarray, shape (m1, m2), bool
+        Samples that count.
+    low, span : float
+        Offset and unit, in the target's unit.
+    """
+
+    samples: Plane
+    known: NDArray[np.bool_]
+    low: float
+    span: float
+
+    def restore(self, image: Plane) -> Plane:
+        """Bring an image back to the target's unit.
+
+        Parameters
+        ----------
+        image : ndarray, shape (h, w), float32
+            In ranges.
+
+        Returns
+        -------
+        ndarray, shape (h, w), float32
+            In the target's unit.
+        """
+        return (self.low + self.span * image.astype(np.float64)).astype(np.float32)
+
+
+def scale_target(target: ArrayLike, invalid: float | None) -> Scaled:
+    """Find the known samples of a target and bring them to units of its range.
+
+    Parameters
+    ----------
+    target : array_like, shape (m1, m2)
+        Any real numeric type and unit.
+    invalid : float or None
+        Value that means unknown; NaN and infinities always do.
+
+    Returns
+    -------
+    Scaled
+
+    Raises
+    ------
+    InputError
+        If the target is not a plane of real numbers or has no known sample.
+    """
+    samples = as_numbers(target, "target")
+    if samples.ndim != 2 or 0 in samples.shape:
+        raise InputError(f"target has shape {samples.shape}; it must be one plane (rows, columns)")
+    known = np.isfinite(samples)
+    if invalid is not None and np.isfinite(invalid):
+        known &= samples != samples.dtype.type(invalid)
+    if not known.any():
+        raise InputError(
+            f"target of shape {samples.shape} has no known sample: all are NaN, infinite or equal "
+            f"to the invalid value {invalid}. Check the invalid value."
+        )
+    low, span = robust_range(samples[known])
+    scaled = np.zeros(samples.shape, np.float32)
+    scaled[known] = (samples[known] - low) / span
+    return Scaled(scaled, known, low, span)
+
+
+def as_numbers(image: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Turn an image into float64, refusing what is not a real number.
+
+    Parameters
+    ----------
+    image : array_like
+        Any real numeric or boolean type.
+    name : str
+        What to call it in an error.
+
+    Returns
+    -------
+    ndarray, float64
+
+    Raises
+    ------
+    InputError
+        If the type is not a real number.
+    """
+    array = np.asarray(image)
+    if array.dtype.kind not in "buif":
+        raise InputError(
+            f"{name} has type {array.dtype}; it must hold real numbers (integer, float or bool)"
+        )
+    return array.astype(np.float64)
+
+
+def scale_guide(guide: ArrayLike, strength: float) -> Plane | None:
+    """Bring a guide to units of its gray range, times the guide's strength.
+
+    Parameters
+    ----------
+    guide : array_like, shape (N1, N2) or (N1, N2, channels)
+        Gray, gray and alpha (2), RGB, RGBA (4: alpha is dropped) or any number of bands.
+    strength : float
+        Factor r of the contract: rho in units of both ranges.
+
+    Returns
+    -------
+    ndarray, shape (channels, N1, N2), float32, or None
+        None where the guide is constant, so that it has nothing to say. Pixels that are not
+        finite become NaN.
+
+    Raises
+    ------
+    InputError
+        If the shape is not that of an image.
+    """
+    image = as_numbers(guide, "guide")
+    check_guide_shape(image.shape)
+    planes = image[..., None] if image.ndim == 2 else image
+    if planes.shape[2] in (2, 4):
+        planes = planes[..., :-1]
+    finite = np.logical_and.reduce(np.isfinite(planes), axis=2)
+    gray = planes.mean(2)[finite]
+    if not gray.size or not np.ptp(planes[finite], axis=0).any():
+        return None
+    scaled = np.where(finite[..., None], planes * (strength / robust_range(gray)[1]), np.nan)
+    return np.ascontiguousarray(np.moveaxis(scaled, 2, 0), np.float32)
+
+
+def check_guide_shape(shape: tuple[int, ...]) -> None:
+    """Refuse a guide that is not a plane or a plane of channels.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the guide.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    fine = (
+        len(shape) in (2, 3) and 0 not in shape and (len(shape) == 2 or shape[2] <= MOST_CHANNELS)
+    )
+    if not fine:
+        raise InputError(
+            f"guide has shape {shape}; it must be (rows, columns) or (rows, columns, channels) "
+            f"with at most {MOST_CHANNELS} channels. Pass one plane of a stack."
+        )

@@ -1,0 +1,202 @@
+"""From arrays and settings to the problem that the solvers see, and back to a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.mapping import Map
+from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.types import Plane
+
+from ._coverage import Coverage, cover
+from ._graduated import Solution
+from ._noise import estimate_noise
+from ._placing import choose_factor, sampling_operator
+from ._prior import Prior
+from ._problem import Problem
+from ._recipe import groups_for, guide_strength
+from ._sampling import SamplingOperator
+from ._scale import Scaled, as_numbers, check_guide_shape, scale_guide, scale_target
+from ._settings import Settings
+from ._upsampled import Upsampled
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A problem together with what turns its solution into a record."""
+
+    settings: Settings
+    problem: Problem
+    coverage: Coverage
+    dtype: np.dtype[Any]
+    guided: bool
+
+    def start(self) -> Plane:
+        """First image of the solver, in ranges."""
+        begin, target = self.settings.start, self.problem.target
+        if isinstance(begin, np.ndarray):
+            return self._given_start(begin)
+        if begin == "bicubic":
+            return self.problem.interpolated()
+        low, high = self.problem.bounds
+        rng = np.random.default_rng(self.settings.seed)
+        image = rng.uniform(float(low), float(high), self.coverage.size)
+        return image.astype(target.samples.dtype)
+
+    def _given_start(self, image: NDArray[Any]) -> Plane:
+        if image.shape != self.coverage.shape:
+            raise InputError(
+                f"start has shape {image.shape}; it must be the guide's, {self.coverage.shape}"
+            )
+        target = self.problem.target
+        scaled = (as_numbers(image, "start")[self.coverage.window] - target.low) / target.span
+        if not np.isfinite(scaled).all():
+            raise InputError("start has values that are not finite; fill them first")
+        return scaled.astype(np.float32)
+
+    def finish(self, solution: Solution) -> Upsampled:
+        """Bring a solution back to the target's unit, with its provenance."""
+        problem, target = self.problem, self.problem.target
+        residual = np.abs(problem.sampling.forward(solution.image) - target.samples)
+        rows, columns = problem.sampling.rows, problem.sampling.columns
+        origin = tuple(
+            axis.origin + part.start
+            for axis, part in zip((rows, columns), self.coverage.window, strict=True)
+        )
+        noise = problem.noise * target.span
+        parameters = self.settings.as_json() | {
+            "factor": [rows.factor, columns.factor],
+            "origin": list(origin),
+            "noise": noise,
+            "noise_estimated": self.settings.noise is None,
+            "guided": self.guided,
+        }
+        return Upsampled(
+            image=self._in_type(self.coverage.paste(target.restore(solution.image))),
+            factor=(rows.factor, columns.factor),
+            origin=(origin[0], origin[1]),
+            blur=self.settings.blur,
+            noise=noise,
+            noise_estimated=self.settings.noise is None,
+            misfit=float(residual[target.known].max()) * target.span,
+            overshoot=float(np.abs(problem.excess(solution.image)).max()),
+            costs=solution.costs,
+            iterations=solution.iterations,
+            evaluations=solution.evaluations,
+            stop=solution.stop,
+            guided=self.guided,
+            parameters=parameters,
+        )
+
+    def _in_type(self, image: Plane) -> NDArray[Any]:
+        """Round and clip to the target's type where that is asked for."""
+        if self.settings.dtype == "float32" or self.dtype.kind == "f":
+            return image if self.settings.dtype == "float32" else image.astype(self.dtype)
+        if self.dtype.kind == "b":
+            return image > 0.5  # halfway between False and True
+        limits = np.iinfo(self.dtype)
+        return np.clip(np.rint(image.astype(np.float64)), limits.min, limits.max).astype(self.dtype)
+
+
+def prepare(
+    target: ArrayLike, guide: ArrayLike, operators: OperatorPair, settings: Settings, map_: Map
+) -> Task:
+    """Check the input and set the problem up.
+
+    Parameters
+    ----------
+    target, guide : array_like
+        As for `upsample`.
+    operators : OperatorPair
+        The bank.
+    settings : Settings
+        The keywords of `upsample`.
+    map_ : callable
+        Like the built-in `map`.
+
+    Returns
+    -------
+    Task
+
+    Raises
+    ------
+    InputError
+        If an input breaks a rule.
+    """
+    samples, image = np.asarray(target), np.asarray(guide)
+    check_guide_shape(image.shape)
+    scaled = scale_target(samples, settings.invalid)
+    coverage, sampling = _place(image.shape[:2], scaled.samples.shape, settings)
+    if settings.dtype == "input" and samples.dtype.kind != "f" and not coverage.whole:
+        raise InputError(
+            f"dtype 'input' ({samples.dtype}) cannot mark the pixels that the target does not "
+            "cover as unknown; use dtype 'float32'"
+        )
+    scaled, weights = _weigh(scaled, settings.weights, sampling)
+    factor = sampling.rows.factor, sampling.columns.factor
+    strength = guide_strength(factor)
+    planes = scale_guide(image[coverage.window], strength) if settings.guided else None
+    bank = groups_for(operators, factor)
+    problem = Problem(
+        sampling=sampling,
+        target=scaled,
+        prior=Prior(bank, coverage.size, planes, map_),
+        noise=_noise(scaled, settings.noise),
+        weights=weights,
+        responses=bank.weight_sum * coverage.size[0] * coverage.size[1],
+    )
+    return Task(settings, problem, coverage, samples.dtype, planes is not None)
+
+
+def _place(
+    guide: tuple[int, int], target: tuple[int, int], settings: Settings
+) -> tuple[Coverage, SamplingOperator]:
+    """Where the samples lie on the guide."""
+    factor = settings.steps or choose_factor(guide, target)
+    coverage = cover(guide, target, factor, settings.origin)
+    if coverage is None:
+        raise InputError(
+            f"the target does not overlap the guide: its sample (0, 0) lies at {settings.origin} "
+            f"on a guide of {guide} pixels. Align the layers first."
+        )
+    operator = sampling_operator(
+        coverage.size,
+        target,
+        factor,
+        phase=settings.phase,
+        origin=None if settings.origin is None else coverage.origin,
+        blur=settings.blur,
+    )
+    return coverage, operator
+
+
+def _weigh(
+    scaled: Scaled, weights: NDArray[Any] | None, sampling: SamplingOperator
+) -> tuple[Scaled, Plane]:
+    """Known samples and their confidence, with mean 1 over the known ones."""
+    shape = scaled.samples.shape
+    given = np.ones(shape) if weights is None else as_numbers(weights, "weights")
+    if given.shape != shape or not np.isfinite(given).all() or (given < 0).any():
+        raise InputError(
+            f"weights of shape {given.shape} must be finite, at least 0 and of the target's shape "
+            f"{shape}"
+        )
+    known = scaled.known & sampling.inside & (given > 0)
+    if not known.any():
+        raise InputError(
+            "no known sample of the target has a positive weight and lies on the guide"
+        )
+    confidence = np.where(known, given / given[known].mean(), 0.0).astype(np.float32)
+    return Scaled(scaled.samples, known, scaled.low, scaled.span), confidence
+
+
+def _noise(scaled: Scaled, noise: float | None) -> float:
+    """Noise in ranges: given, or estimated."""
+    if noise is not None:
+        return noise / scaled.span
+    return estimate_noise(scaled.samples, scaled.known)
