@@ -149,14 +149,17 @@ def shares(available: list[int], samples: int) -> list[int]:
         Numbers of patches; their sum is `samples` or all that there are.
     """
     left = min(samples, sum(available))
-    given = [0] * len(available)
-    while left:
-        able = [index for index, most in enumerate(available) if given[index] < most]
-        share, more = divmod(left, len(able))
-        for rank, index in enumerate(able):
-            extra = min(share + (rank < more), available[index] - given[index])
-            given[index] += extra
-            left -= extra
+    level = 0  # what each pair gives, or all it has
+    for rank, most in enumerate(sorted(available)):
+        able = len(available) - rank
+        if (most - level) * able > left:
+            level, left = level + left // able, left % able
+            break
+        level, left = most, left - (most - level) * able
+    given = [min(most, level) for most in available]
+    generous = [index for index, most in enumerate(available) if most > level]
+    for index in generous[:left]:
+        given[index] += 1
     return given
 
 
