@@ -11,7 +11,7 @@ import numpy as np
 from napari.layers import Image
 from numpy.typing import NDArray
 
-import napari_cosparse
+from napari_cosparse import __version__
 from napari_cosparse.core.reconstruction import Upsampled
 
 PLACEMENT = ("scale", "translate", "rotate", "shear", "affine", "units", "axis_labels")
@@ -127,7 +127,7 @@ def provenance(result: Upsampled, inputs: dict[str, Any]) -> dict[str, Any]:
         "misfit": float(result.misfit),
         "iterations": int(result.iterations),
         "versions": {
-            "napari-cosparse": napari_cosparse.__version__,
+            "napari-cosparse": __version__,
             "napari": napari.__version__,
             "numpy": np.__version__,
             "python": platform.python_version(),

@@ -11,6 +11,7 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings, Upsampled, upsample_steps
 from napari_cosparse.io import load_operators
 from napari_cosparse.layers import Grid, Placing, grid_of, place, read
+from napari_cosparse.tiles import threaded_map
 
 from ._runner import Steps
 from ._text import CHOOSE_TWO, SAME_LAYER
@@ -89,6 +90,7 @@ def upsampling(pair: Pair, operators: str | Path, settings: Settings) -> Steps:
     def steps() -> Generator[Progress, None, Upsampled]:
         yield Progress("Reading the layers", 0, 0)
         images = target.load_gray(), guide.load()
-        return (yield from upsample_steps(*images, load_operators(operators), settings))
+        bank = load_operators(operators)
+        return (yield from upsample_steps(*images, bank, settings, map_=threaded_map()))
 
     return steps

@@ -42,9 +42,7 @@ def pair_text(pair: "Pair") -> str:
         )
         covered = coverage(pair.placing, target, guide)
         if covered < FULL:
-            parts.append(
-                f"The target covers {covered:.0%} of the guide: the result is unknown (NaN) far from it."
-            )
+            parts.append(f"The target covers {covered:.0%} of the guide; far from it stays NaN.")
     if pair.target.rgb:
         parts.append("The target is in colour: its luminance is upsampled.")
     return " ".join(parts)

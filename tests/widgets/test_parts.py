@@ -1,0 +1,66 @@
+"""Small parts of the widgets: tool-tips, coverage, opening a viewer, watching layers."""
+
+import napari
+import numpy as np
+import pytest
+from napari.layers import Image
+
+from napari_cosparse.layers import Placing
+from napari_cosparse.widgets import _view, show_layers
+from napari_cosparse.widgets._text import coverage
+from napari_cosparse.widgets._tips import parameter_tips
+from napari_cosparse.widgets._watch import Watch
+
+
+def test_tips_are_the_parameters_of_the_docstring():
+    def scale(low, high, gain):
+        """Scale.
+
+        Parameters
+        ----------
+        low, high : float
+            Where `gain` acts,
+            at least <0.
+        gain : float
+            In metres.
+        """
+
+    both = "<p>Where gain acts, at least &lt;0.</p>"
+    assert parameter_tips(scale) == {"low": both, "high": both, "gain": "<p>In metres.</p>"}
+
+
+@pytest.mark.parametrize(
+    ("origin", "share"), [((1.5, 1.5), 1.0), ((17.5, 1.5), 0.5), ((-6.5, 9.5), 0.5625)]
+)
+def test_coverage(origin, share):
+    assert coverage(Placing((4, 4), origin), (8, 8), (32, 32)) == pytest.approx(share)
+
+
+def test_show_layers_opens_a_viewer_on_them_and_runs_it(make_napari_viewer, monkeypatch):
+    opened = []
+
+    def open_viewer(**settings):
+        opened.append(make_napari_viewer(**settings))
+        return opened[0]
+
+    running = []
+    monkeypatch.setattr(_view.napari, "Viewer", open_viewer)
+    monkeypatch.setattr(_view.napari, "run", lambda: running.append(len(opened[0].layers)))
+    data = np.zeros((6, 7))
+    show_layers([(data, {"name": "a"}, "image"), (data, {"name": "b", "scale": (2, 2)}, "image")])
+    assert running == [2]
+    assert [layer.name for layer in opened[0].layers] == ["a", "b"]
+    assert napari.current_viewer() is opened[0]
+
+
+def test_watch_hears_of_moves_of_the_layers_it_follows_only():
+    heard = []
+    first, second = Image(np.zeros((4, 4))), Image(np.zeros((4, 4)))
+    watch = Watch(lambda event: heard.append(event.type))
+    watch.follow([first])
+    first.translate = (1, 1)
+    second.translate = (1, 1)
+    assert heard == ["translate"]
+    watch.follow([])
+    first.scale = (2, 2)
+    assert heard == ["translate"]
