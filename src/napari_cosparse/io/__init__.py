@@ -1,6 +1,6 @@
 """Files: operator pairs, images for the command line, sample data."""
 
-from ._atomic import check_destination, write_together
+from ._atomic import check_destination, write_bytes, write_together
 from ._operators import encode, load_operators, operator_path, save_operators, shipped_operators
 from ._plain import plain, to_json
 from ._read_image import read_image
@@ -23,6 +23,7 @@ __all__ = [
     "save_operators",
     "shipped_operators",
     "to_json",
+    "write_bytes",
     "write_image",
     "write_pixels",
     "write_together",

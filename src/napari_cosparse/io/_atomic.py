@@ -86,6 +86,19 @@ def write_together(writers: Sequence[tuple[Path, Callable[[Path], None]]]) -> tu
     return tuple(path for path, _ in writers)
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes: a writer for `write_together` once its content is bound.
+
+    Parameters
+    ----------
+    path : Path
+        Where to.
+    content : bytes
+        What.
+    """
+    path.write_bytes(content)
+
+
 def _flush(path: Path) -> None:
     """Wait until the file is on the disk, so that a crash cannot leave an empty one."""
     with path.open("rb+") as file:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import io
 import zipfile
+from functools import partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
 
-from ._atomic import write_together
+from ._atomic import write_bytes, write_together
 from ._operator_file import FORMAT, VERSION, parse
 from ._operator_limits import MAX_BYTES, check_pair
 from ._plain import to_json
@@ -59,7 +60,7 @@ def save_operators(path: str | Path, pair: OperatorPair) -> Path:
     """
     path = operator_path(path)
     content = encode(pair)
-    write_together([(path, lambda temporary: _write(temporary, content))])
+    write_together([(path, partial(write_bytes, content=content))])
     return path
 
 
@@ -138,11 +139,6 @@ def _members(pair: OperatorPair) -> dict[str, NDArray[np.generic]]:
         members[f"group{index}_coefficients_v"] = group.coefficients_v.astype("<f8")
         members[f"group{index}_weight"] = np.array(group.weight, "<f8")
     return members
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write the bytes (a function of one path, as `write_together` wants)."""
-    path.write_bytes(content)
 
 
 def load_operators(source: OperatorPair | str | Path) -> OperatorPair:
