@@ -83,8 +83,12 @@ def minimise(
         Number of steps at most.
     gradient_tolerance, change_tolerance : float
         When to stop before, see `until`.
-    beta, search, restart
-        Parts of the method, see `iterate`.
+    beta : callable
+        Rule for the share of the old direction, see `iterate`.
+    search : callable
+        Line search, see `iterate`.
+    restart : int, optional
+        Number of steps after which the direction starts afresh, see `iterate`.
 
     Returns
     -------

@@ -152,18 +152,18 @@ def learn_steps(
 
     Parameters
     ----------
-    pairs, side, atoms, samples, nu, kappa, mu, thresholds, symmetries, invalid, iterations, seed
-        See `learn_operators`.
+    pairs, side, atoms, samples, nu, kappa, mu, thresholds, symmetries, invalid, iterations, seed :
+        As in `learn_operators`.
+
+    Returns
+    -------
+    Learned
+        The pair, its history and diagnostics: the value of the generator that is returned.
 
     Yields
     ------
     Progress
         One for each image pair and each iteration.
-
-    Returns
-    -------
-    Learned
-        The pair, its history and diagnostics.
     """
     k = 2 * side**2 if atoms is None else atoms
     settings = Settings(
