@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> None:
         write_together(_writers(folder, demo, _record(arguments, demo, scores), plot))
     _summarise(arguments, scores, drawn=plot is not None)
     if arguments.view:
-        _view(demo)
+        _view(demo, arguments.factor)
 
 
 def _check(arguments: Namespace) -> None:
@@ -108,8 +108,11 @@ def _plot(path: Path, demo: Demo, scores: dict[str, dict[str, float]]) -> None:
 def _summarise(arguments: Namespace, scores: dict[str, dict[str, float]], *, drawn: bool) -> None:
     """Print the table and what to do next."""
     folder: Path = arguments.out
-    say(f"scene of {' x '.join(map(str, arguments.shape))} pixels, depth {arguments.factor} times")
-    say(f"coarser; operators learned from {TRAINING_SCENES} other scenes")
+    size = " x ".join(map(str, arguments.shape))
+    say(
+        f"scene of {size} pixels, depth {arguments.factor} times coarser, "
+        f"operators learned from {TRAINING_SCENES} other scenes"
+    )
     heads = ("method", "RMSE in mm", f"pixels off by > {BAD:.0%} of the range")
     rows = [(n, number(1000 * s["rmse"]), f"{s['bad']:.2%}") for n, s in scores.items()]
     table([heads, *rows])
@@ -120,23 +123,17 @@ def _summarise(arguments: Namespace, scores: dict[str, dict[str, float]], *, dra
         f"{folder / 'guide.tif'} -o result.tif")  # fmt: skip
 
 
-def _view(demo: Demo) -> None:
-    """Open napari on guide, truth, input and results."""
+def _view(demo: Demo, factor: int) -> None:
+    """Open napari on guide, exact depth, input and results."""
     from napari_cosparse.widgets._view import show_layers
 
-    guide: Any = (demo.scene.guide, {"name": "guide", "rgb": True}, "image")
-    factor = demo.scene.depth.shape[0] / demo.low.shape[0]
-    shared = {
-        "colormap": "viridis",
-        "contrast_limits": [float(demo.scene.depth.min()), float(demo.scene.depth.max())],
-    }
-    low = (demo.low, {**shared, "name": "low", "scale": [factor] * 2,
-                      "translate": [(factor - 1) / 2] * 2}, "image")  # fmt: skip
-    planes = {"exact depth": demo.scene.depth, **demo.results}
-    show_layers(
-        [
-            guide,
-            *((plane, {**shared, "name": name}, "image") for name, plane in planes.items()),
-            low,
-        ]
-    )
+    truth = demo.scene.depth
+    looks = {"colormap": "viridis", "contrast_limits": [float(truth.min()), float(truth.max())]}
+    place = {"scale": [factor] * 2, "translate": [(factor - 1) / 2] * 2}
+    layers: list[tuple[Any, dict[str, Any], str]] = [
+        (demo.scene.guide, {"name": "guide", "rgb": True}, "image"),
+        (demo.low, {**looks, **place, "name": "coarse depth"}, "image"),
+    ]
+    for name, image in {"exact depth": truth, **demo.results}.items():
+        layers.append((image, {**looks, "name": name}, "image"))
+    show_layers(layers)
