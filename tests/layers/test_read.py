@@ -11,18 +11,11 @@ from napari_cosparse.layers import read
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("dtype", ["int16", "uint16", "uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "uint8", "int64", "float32", "float64", "?"])
 def test_numeric_types_stay_as_they_are(dtype):
-    pixels = (100 * RNG.random((6, 7))).astype(dtype)
+    pixels = (2 * RNG.random((6, 7))).astype(dtype)
     image = read(Image(pixels)).load()
     assert image.dtype == pixels.dtype
-    np.testing.assert_array_equal(image, pixels)
-
-
-def test_bool_becomes_numbers():
-    pixels = RNG.random((6, 7)) > 0.5
-    image = read(Image(pixels)).load_gray()
-    assert image.dtype == np.uint8
     np.testing.assert_array_equal(image, pixels)
 
 

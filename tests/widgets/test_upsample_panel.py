@@ -189,8 +189,7 @@ def test_numeric_targets_and_results_of_their_type(panel, viewer, scene, run, dt
     viewer.add_image(numbers, **CENTRE)
     panel.form.dtype.value = "input"
     run()
-    kept = np.uint8 if dtype == "bool" else np.dtype(dtype)
-    assert viewer.layers[-1].data.dtype == kept
+    assert viewer.layers[-1].data.dtype == dtype
 
 
 def test_stack_is_refused_plainly(panel, viewer):
@@ -215,6 +214,14 @@ def test_wrong_number_is_one_notification_without_traceback(
     assert "noise" in notifications[0].message
     assert panel.button.text() == "Run"
     assert len(viewer.layers) == 2
+
+
+def test_run_without_the_guide_is_told(panel, viewer, scene, run):
+    add_pair(viewer, scene)
+    panel.form.guided.value = False
+    run()
+    assert "guide had no say" in panel.message.text()
+    np.testing.assert_array_equal(viewer.layers[-1].data, expected(scene, guided=False))
 
 
 def test_operator_file_that_is_broken_is_told(panel, viewer, scene, qtbot, tmp_path, notifications):

@@ -40,7 +40,7 @@ class Source:
         Returns
         -------
         ndarray, shape (H, W) or (H, W, 3)
-            In the layer's unit and type; bool becomes uint8, NaN stays.
+            In the layer's unit and type; NaN stays.
 
         Raises
         ------
@@ -54,8 +54,6 @@ class Source:
                 "convert the layer first"
             )
         image = image.reshape(image.shape[-3 if self.rgb else -2 :])
-        if image.dtype == bool:
-            image = image.astype(np.uint8)
         return image[..., :3] if self.rgb else image
 
     def load_gray(self) -> NDArray[Any]:

@@ -83,11 +83,14 @@ def verdict(result: Upsampled) -> str:
     Returns
     -------
     str
-        Two sentences.
+        Two or three sentences.
     """
-    head = "Done" if result.stop.converged else "Done, but not converged"
+    ending = str(result.stop) if result.stop.converged else f"{result.stop}, not fully converged"
     noise = "estimated" if result.noise_estimated else "given"
-    return (
-        f"{head}: {result.stop} after {result.iterations} iterations. "
-        f"Misfit to the target at most {result.misfit:.3g}, noise {result.noise:.3g} ({noise})."
-    )
+    parts = [
+        f"Done after {result.iterations} iterations ({ending}).",
+        f"Misfit to the target at most {result.misfit:.3g}, noise {result.noise:.3g} ({noise}).",
+    ]
+    if not result.guided:
+        parts.append("The guide had no say: it is constant or was left out.")
+    return " ".join(parts)
