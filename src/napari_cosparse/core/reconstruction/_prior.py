@@ -34,7 +34,7 @@ class Prior:
         Height and width of the image, in pixels.
     guide : ndarray, shape (channels, h, w), float32, or None
         Guide in units of the target (multiplied by rho); None means unguided (c = 0). Several
-        channels count by the largest squared response.
+        channels count by the largest squared response; responses that touch a NaN count as 0.
     map_ : callable
         Like the built-in `map`; may run the calls in threads.
     """
@@ -84,6 +84,9 @@ class Prior:
 
     def curvature(self, image: Plane, eps: float) -> Plane:
         """Diagonal of the majorising quadratic's matrix ``Omega^T W Omega`` at an image.
+
+        Exact farther than the atoms' reach from the border; nearer, an atom that meets a pixel
+        and its reflection counts them one by one.
 
         Parameters
         ----------
@@ -169,7 +172,8 @@ class Prior:
             np.multiply(c, c, out=c)
             largest = c if largest is None else np.maximum(largest, c, out=largest)
         assert largest is not None  # noqa: S101 - a guide has at least one channel
-        return largest
+        # Responses that touch an unknown pixel of the guide are NaN: they say nothing.
+        return np.fmax(largest, np.float32(0), out=largest)
 
 
 def log_sum(values: Plane) -> float:
@@ -187,9 +191,10 @@ def log_sum(values: Plane) -> float:
         Summed in float64.
     """
     total = 0.0
-    for first in range(0, values.shape[1], FACTORS_PER_LOG):
-        product = np.multiply.reduce(values[:, first : first + FACTORS_PER_LOG], axis=1)
-        total += float(np.log(product, out=product).sum(dtype=np.float64))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # caught below
+        for first in range(0, values.shape[1], FACTORS_PER_LOG):
+            product = np.multiply.reduce(values[:, first : first + FACTORS_PER_LOG], axis=1)
+            total += float(np.log(product, out=product).sum(dtype=np.float64))
     if np.isfinite(total):
         return total
     return float(np.log(values, dtype=np.float64).sum())

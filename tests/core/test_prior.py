@@ -1,0 +1,198 @@
+"""The coupled prior against its formula in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from napari_cosparse.core.checks import slope_error
+from napari_cosparse.core.operators import (
+    AtomGroup,
+    GlobalOperator,
+    OperatorPair,
+    bank,
+    random_frame,
+    square_offsets,
+)
+from napari_cosparse.core.reconstruction import _prior
+from napari_cosparse.core.reconstruction._prior import Prior, log_sum
+from napari_cosparse.tiles import threaded_map
+
+EPS = 0.1
+
+
+def two_sided_pair():
+    """A bank whose atoms of U and V differ, with an irregular group and unequal weights."""
+    rng = np.random.default_rng(5)
+    square = AtomGroup(square_offsets(3), *rng.standard_normal((2, 6, 9)), weight=0.7)
+    loose = AtomGroup([(0, 0), (-2, 1), (3, 0)], *rng.standard_normal((2, 3, 3)), weight=2.0)
+    return OperatorPair((square, loose))
+
+
+def images(shape, channels=2, seed=0):
+    rng = np.random.default_rng(seed)
+    guide = rng.standard_normal((channels, *shape)).astype(np.float32)
+    return rng.standard_normal(shape).astype(np.float32), guide
+
+
+class Formula:
+    """sum_j w_j sum_px log(eps^2 + max c_j^2 + x_j^2) in float64, as the contract prints it."""
+
+    def __init__(self, pair, guide, eps=EPS):
+        self.operator = GlobalOperator(pair, "v", np.float64)
+        self.weights = [group.weight for group in pair.groups]
+        self.floor = [eps**2 for _ in pair.groups]
+        if guide is not None:
+            of_u = GlobalOperator(pair, "u", np.float64)
+            squares = [[c**2 for c in of_u.forward(channel)] for channel in guide]
+            self.floor = [eps**2 + np.max(part, axis=0) for part in zip(*squares, strict=True)]
+
+    def scales(self, image):
+        responses = self.operator.forward(image)
+        return responses, [f + x**2 for f, x in zip(self.floor, responses, strict=True)]
+
+    def __call__(self, image):
+        responses, scales = self.scales(image)
+        parts = list(zip(self.weights, responses, scales, strict=True))
+        cost = sum(w * np.log(s).sum() for w, _, s in parts)
+        return cost, self.operator.adjoint([2 * w * x / s for w, x, s in parts])
+
+    def quadratic(self, image, change):
+        """Curvature term of the majorising quadratic, change^T Omega^T W Omega change."""
+        weights = [2 * w / s for w, s in zip(self.weights, self.scales(image)[1], strict=True)]
+        responses = self.operator.forward(change)
+        return sum((w * x**2).sum() for w, x in zip(weights, responses, strict=True))
+
+
+GUIDES = {"unguided": 0, "gray": 1, "colour": 3}
+
+
+@pytest.mark.parametrize("channels", GUIDES.values(), ids=GUIDES.keys())
+@pytest.mark.parametrize("shape", [(1, 1), (5, 9), (150, 13)])
+def test_cost_and_gradient_are_the_formula(shape, channels):
+    image, guide = images(shape, channels)
+    guide = guide if channels else None
+    cost, gradient = Prior(two_sided_pair(), shape, guide, map).evaluate(image, EPS)
+    expected, slope = Formula(two_sided_pair(), guide)(image)
+    assert cost == pytest.approx(expected, rel=1e-5, abs=1e-4)
+    assert np.abs(gradient - slope).max() < 1e-5 * np.abs(slope).max()
+    assert gradient.dtype == np.float32
+
+
+def test_formula_has_the_slope_it_claims():
+    image, guide = images((7, 8))
+    formula, direction = Formula(two_sided_pair(), guide), images((7, 8), seed=1)[0]
+    assert slope_error(formula, image.astype(float), direction.astype(float)) < 1e-7
+
+
+def test_slope_of_the_single_precision_cost():
+    # Coarse smoothing and a long step: the difference of two float32 costs stays exact to 1e-4.
+    shape = 20, 24
+    prior = Prior(bank(random_frame()), shape, None, map)
+    image, direction = images(shape)[0], images(shape, seed=1)[0]
+    error = slope_error(
+        lambda s: prior.evaluate(s.astype(np.float32), 1.0), image, direction, step=1e-2
+    )
+    assert error < 1e-3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_quadratic_with_this_gradient_majorises_the_cost(seed):
+    image, guide = images((9, 7), seed=seed)
+    change = images((9, 7), seed=seed + 50)[0].astype(float) * 10.0 ** (seed - 3)
+    formula = Formula(two_sided_pair(), guide)
+    cost, gradient = formula(image)
+    bound = cost + np.vdot(gradient, change) + formula.quadratic(image, change) / 2
+    assert formula(image + change)[0] <= bound + 1e-9 * abs(bound)
+
+
+@pytest.mark.parametrize("channels", GUIDES.values(), ids=GUIDES.keys())
+def test_curvature_is_the_diagonal_of_that_quadratic(channels):
+    shape = 11, 12
+    pair = two_sided_pair()
+    image, guide = images(shape, channels)
+    guide = guide if channels else None
+    curvature = Prior(pair, shape, guide, map).curvature(image, EPS)
+    formula = Formula(pair, guide)
+    unit = np.zeros(shape)
+    for pixel in np.ndindex(shape):
+        if min(*pixel, *np.subtract(shape, pixel) - 1) < pair.radius:
+            continue  # reflections of a pixel upon itself count one by one there
+        unit[pixel] = 1
+        assert curvature[pixel] == pytest.approx(formula.quadratic(image, unit), rel=1e-4)
+        unit[pixel] = 0
+
+
+def test_curvature_is_positive_up_to_the_border():
+    image, guide = images((6, 5))
+    assert Prior(two_sided_pair(), (6, 5), guide, map).curvature(image, EPS).min() > 0
+
+
+def backwards(function, items):
+    """A map that runs its calls in reverse order."""
+    return [function(item) for item in list(items)[::-1]][::-1]
+
+
+@pytest.mark.parametrize("run", [threaded_map(1), threaded_map(2), backwards])
+def test_map_changes_no_bit(run):
+    shape = 200, 30  # four bands, the last one short
+    image, guide = images(shape)
+    results = []
+    for map_ in (map, run):
+        prior = Prior(bank(random_frame()), shape, guide, map_)
+        for _ in range(2):  # the second time with the guide's term from the cache
+            cost, gradient = prior.evaluate(image, EPS)
+            results.append((cost, gradient, prior.curvature(image, EPS)))
+    for cost, gradient, curvature in results[1:]:
+        assert cost == results[0][0]
+        assert np.array_equal(gradient, results[0][1])
+        assert np.array_equal(curvature, results[0][2])
+
+
+def test_guide_that_does_not_fit_the_cache_changes_no_bit(monkeypatch):
+    shape = 80, 20
+    image, guide = images(shape)
+    kept = Prior(two_sided_pair(), shape, guide, map).evaluate(image, EPS)
+    monkeypatch.setattr(_prior, "GUIDE_CACHE_BYTES", 0)
+    again = Prior(two_sided_pair(), shape, guide, map).evaluate(image, EPS)
+    assert kept[0] == again[0]
+    assert np.array_equal(kept[1], again[1])
+
+
+def test_unknown_guide_pixels_say_nothing():
+    shape = 20, 20
+    image, guide = images(shape, 1)
+    guide[0, 10, 10] = np.nan
+    pair = random_frame()
+    cost, gradient = Prior(pair, shape, guide, map).evaluate(image, EPS)
+    formula = Formula(pair, np.nan_to_num(guide))
+    formula.floor[0][:, 9:12, 9:12] = EPS**2  # no response that touches the pixel counts
+    expected, slope = formula(image)
+    assert cost == pytest.approx(expected, rel=1e-5)
+    assert np.allclose(gradient, slope, rtol=0, atol=1e-5 * np.abs(slope).max())
+
+
+def test_image_stays_as_it_is():
+    image, guide = images((9, 9))
+    kept = image.copy(), guide.copy()
+    prior = Prior(two_sided_pair(), (9, 9), guide, map)
+    prior.evaluate(image, EPS)
+    prior.curvature(image, EPS)
+    assert np.array_equal(image, kept[0])
+    assert np.array_equal(guide, kept[1])
+
+
+@pytest.mark.parametrize("atoms", [1, 3, 4, 18])
+def test_log_sum_is_the_sum_of_logarithms(atoms):
+    values = np.random.default_rng(0).uniform(1e-8, 1e3, (4, atoms, 9)).astype(np.float32)
+    assert log_sum(values) == pytest.approx(np.log(values.astype(float)).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("extremes", [(1e20,), (1e-20,), (1e20, 1e-30)])
+def test_log_sum_of_values_whose_products_leave_single_precision(extremes):
+    values = np.full((2, 8, 3), 2.0, np.float32)
+    for position, extreme in enumerate(extremes):
+        values[:, 4 * position : 4 * position + 4, position] = extreme
+    kept = values.copy()
+    assert log_sum(values) == pytest.approx(np.log(values.astype(float)).sum(), rel=1e-9)
+    assert np.array_equal(values, kept)
