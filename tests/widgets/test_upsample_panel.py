@@ -10,7 +10,7 @@ import pytest
 from napari.utils.notifications import ErrorNotification, NotificationSeverity
 
 from napari_cosparse.core.reconstruction import Settings, degrade, upsample
-from napari_cosparse.io import load_operators
+from napari_cosparse.io import load_operators, read_image
 from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.widgets import _job
 
@@ -214,6 +214,23 @@ def test_wrong_number_is_one_notification_without_traceback(
     assert "noise" in notifications[0].message
     assert panel.button.text() == "Run"
     assert len(viewer.layers) == 2
+
+
+def test_real_sensor_with_holes_opened_from_files(panel, viewer, run, data_dir):
+    """Depth of a real camera in mm, 0 where it saw nothing, kept at every fourth pixel."""
+    (guide,) = viewer.open(data_dir / "rgbd_holes/desk_color.png", plugin="napari")
+    depth = read_image(data_dir / "rgbd_holes/desk_depth.pgm")[::4, ::4]
+    viewer.add_image(depth, name="depth", scale=(4, 4))
+    panel.form.invalid.value = "0"
+    run()
+    result = viewer.layers[-1]
+    assert result.data.shape == guide.data.shape[:2]
+    assert np.isfinite(result.data).all()
+    seen = depth[depth > 0]
+    slack = 0.02 * np.ptp(np.quantile(seen, (0.01, 0.99)))
+    assert seen.min() - slack <= result.data.min()
+    assert result.data.max() <= seen.max() + slack
+    assert result.metadata[METADATA_KEY]["inputs"]["guide"]["path"].endswith("desk_color.png")
 
 
 def test_run_without_the_guide_is_told(panel, viewer, scene, run):
