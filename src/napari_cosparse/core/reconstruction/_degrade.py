@@ -7,8 +7,11 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from napari_cosparse.core.errors import InputError
+
 from ._kernels import Blur
 from ._placing import Phase, sampling_operator
+from ._scale import as_numbers
 from ._settings import Factor, two
 
 
@@ -42,9 +45,19 @@ def degrade(
     -------
     ndarray, shape (ceil(N1 / d1), ceil(N2 / d2)), float32
         Same unit.
+
+    Raises
+    ------
+    InputError
+        If the image is not a plane of real numbers, a factor is below 1 or the noise negative.
     """
-    fine = np.asarray(image, np.float64)
-    steps = two(factor)
+    fine, steps = as_numbers(image, "image"), two(factor)
+    if fine.ndim != 2 or 0 in fine.shape:
+        raise InputError(f"image has shape {fine.shape}; it must be one plane (rows, columns)")
+    if not all(np.isfinite(d) and d >= 1 for d in steps):
+        raise InputError(f"factor {factor} must be finite and at least 1 along both axes")
+    if not (np.isfinite(noise) and noise >= 0):
+        raise InputError(f"noise {noise} must be a standard deviation: finite and at least 0")
     height, width = (ceil(n / d - 1e-9) for n, d in zip(fine.shape, steps, strict=True))
     shape = (fine.shape[0], fine.shape[1])
     operator = sampling_operator(shape, (height, width), steps, phase=phase, blur=blur)

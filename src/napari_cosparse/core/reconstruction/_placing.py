@@ -29,10 +29,12 @@ def choose_factor(guide: tuple[int, int], target: tuple[int, int]) -> tuple[floa
         The integer d with ceil(N/d) = m on both axes if there is one, else N/m per axis.
     """
     ratios = (guide[0] / target[0], guide[1] / target[1])
-    guess = round(sum(ratios) / 2)
-    for whole in sorted(range(max(1, guess - 2), guess + 3), key=lambda d: abs(d - guess)):
-        if all(ceil(n / whole) == m for n, m in zip(guide, target, strict=True)):
-            return float(whole), float(whole)
+    sizes = list(zip(guide, target, strict=True))
+    least = max(ceil(n / m) for n, m in sizes)
+    most = min(((n - 1) // (m - 1) for n, m in sizes if m > 1), default=least)
+    if least <= most:
+        whole = float(min(max(round(sum(ratios) / 2), least), most))
+        return whole, whole
     return ratios
 
 
