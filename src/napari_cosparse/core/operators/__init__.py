@@ -1,7 +1,7 @@
 """Operator pairs: the record, learning, and the global analysis operator."""
 
 from ._analysis import GlobalOperator
-from ._baselines import bank, first_differences, join, random_frame, second_differences
+from ._baselines import bank, first_differences, join, random_frame, second_differences, turned
 from ._diagnostics import Diagnostics, diagnose
 from ._learn import Learned, learn_operators, learn_steps
 from ._pair import AtomGroup, OperatorPair, square_offsets
@@ -24,4 +24,5 @@ __all__ = [
     "second_differences",
     "square_offsets",
     "tiles_of",
+    "turned",
 ]

@@ -138,6 +138,43 @@ def join(
     return OperatorPair(tuple(groups), dict(metadata or {}))
 
 
+def turned(pair: OperatorPair) -> OperatorPair:
+    """Add to each atom its copy turned by 90 degrees: scenes have no preferred direction.
+
+    Parameters
+    ----------
+    pair : OperatorPair
+        Groups over square patches.
+
+    Returns
+    -------
+    OperatorPair
+        Twice as many atoms, U and V turned alike.
+
+    Raises
+    ------
+    InputError
+        If a group is not a square patch.
+    """
+    groups = []
+    for group in pair.groups:
+        square = group.side_and_dilation
+        if square is None:
+            raise InputError(
+                f"a group with {len(group.offsets)} offsets is no square patch; only those turn"
+            )
+        u, v = (
+            np.concatenate([atoms, _turn(atoms, square[0])])
+            for atoms in (group.coefficients_u, group.coefficients_v)
+        )
+        groups.append(AtomGroup(group.offsets, u, v, group.weight))
+    return OperatorPair(tuple(groups), dict(pair.metadata))
+
+
+def _turn(atoms: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+    return np.rot90(atoms.reshape(-1, side, side), axes=(1, 2)).reshape(len(atoms), -1)
+
+
 def bank(
     learned: OperatorPair,
     *,

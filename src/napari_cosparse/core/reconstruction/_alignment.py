@@ -14,9 +14,10 @@ from scipy.fft import fft2, ifft2, next_fast_len
 from scipy.ndimage import gaussian_filter, minimum_filter
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Plane
 
-from ._scale import as_numbers, check_guide_shape, robust_range
+from ._scale import as_numbers, check_guide_shape
 
 SMOOTHING = 1.0  # pixels
 FLOOR = 0.02  # of the range per pixel: gradients below count little

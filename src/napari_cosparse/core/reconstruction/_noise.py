@@ -12,9 +12,11 @@ MASK = np.array([[1.0, -2.0, 1.0], [-2.0, 4.0, -2.0], [1.0, -2.0, 1.0]]) / 6.0
 BLOCK = 8
 QUANTILE = 0.05
 LEAST_BLOCKS = 12
-# That quantile of the blocks' RMS, and median of the absolute values, for unit white noise.
+# Images with fewer blocks: a low quantile of the absolute values, since edges are everywhere.
+SMALL_QUANTILE = 0.25
+# What the two quantiles are for unit white noise.
 QUANTILE_OF_BLOCKS = 0.75
-MEDIAN_OF_ABSOLUTES = 0.6745
+QUANTILE_OF_ABSOLUTES = 0.3186
 # Below this share of the range, and below half a quantisation step, samples count as exact.
 FLOOR = 0.002
 
@@ -58,7 +60,9 @@ def _block_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> fl
     full = share > 0.5
     if full.sum() < LEAST_BLOCKS:
         values = np.abs(residual[usable])
-        return float(np.median(values)) / MEDIAN_OF_ABSOLUTES if values.size else 0.0
+        if not values.size:
+            return 0.0
+        return float(np.quantile(values, SMALL_QUANTILE)) / QUANTILE_OF_ABSOLUTES
     power = blocks(np.where(usable, residual, 0.0) ** 2)[full] / share[full]
     return float(np.sqrt(np.quantile(power, QUANTILE))) / QUANTILE_OF_BLOCKS
 

@@ -37,13 +37,21 @@ class Prior:
         channels count by the largest squared response; responses that touch a NaN count as 0.
     map_ : callable
         Like the built-in `map`; may run the calls in threads.
+    floor : ndarray, shape (h, w), float32, optional
+        Floor under eps at each pixel, added in squares; see `smooth_floor`.
     """
 
     def __init__(
-        self, pair: OperatorPair, shape: tuple[int, int], guide: Plane | None, map_: Map
+        self,
+        pair: OperatorPair,
+        shape: tuple[int, int],
+        guide: Plane | None,
+        map_: Map,
+        floor: Plane | None = None,
     ) -> None:
         self.shape = shape
         self._map = map_
+        self._floor = None if floor is None else floor**2
         self._target = GlobalOperator(pair, "v")
         self._guide = GlobalOperator(pair, "u")
         self._weights = [group.weight for group in pair.groups]
@@ -148,12 +156,20 @@ class Prior:
         return source, np.zeros(source.shape, np.float32)
 
     def _scale(self, part: int, tile: Tile, x: Plane, eps: float) -> Plane:
-        """Return ``eps^2 + c^2 + x^2`` of a tile."""
+        """Return ``eps^2 + floor^2 + c^2 + x^2`` of a tile."""
         scale = np.multiply(x, x)
-        scale += np.float32(eps**2)
+        scale += self._smoothing(tile, eps)
         if self._channels is not None:
             scale += self._guide_term(part, tile)
         return scale
+
+    def _smoothing(self, tile: Tile, eps: float) -> Plane | np.float32:
+        """Squared eps with its floor, one number per pixel."""
+        if self._floor is None:
+            return np.float32(eps**2)
+        rows = slice(tile.row, tile.row + tile.rows)
+        columns = slice(tile.column, tile.column + tile.width)
+        return (self._floor[rows, columns] + np.float32(eps**2))[:, None]
 
     def _guide_term(self, part: int, tile: Tile) -> Plane:
         """Largest squared guide response over the channels, kept tile by tile where it fits."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from napari_cosparse.core.operators import OperatorPair
 
-FINE = 2.0  # up to this factor distances 2, 4, 8 are blind to what is missing: period 2
-FULL = 4.0  # from this factor on the guide speaks with its full strength
-FINE_SHARE = 0.1  # of the usual strength up to FINE
+DENSE = 3.0  # below it distances 2, 4, 8 are nearly blind to what is missing, of period 2 to 3
+FINE = 2.5  # up to this factor the guide speaks with FINE_SHARE of its usual strength
+FULL = 4.0  # from this factor on with all of it
+FINE_SHARE = 0.1
 
 
 def effective_factor(factor: tuple[float, float]) -> float:
@@ -42,7 +43,7 @@ def guide_strength(factor: tuple[float, float]) -> float:
     Returns
     -------
     float
-        sqrt(d)/2 from factor 4 on, a tenth of that up to factor 2, geometric in between.
+        sqrt(d)/2 from factor 4 on, a tenth of that up to 2.5, geometric in between.
     """
     d = effective_factor(factor)
     position = np.clip(log2(d / FINE) / log2(FULL / FINE), 0.0, 1.0)
@@ -50,7 +51,7 @@ def guide_strength(factor: tuple[float, float]) -> float:
 
 
 def groups_for(pair: OperatorPair, factor: tuple[float, float]) -> OperatorPair:
-    """Part of a bank that acts at a factor: up to 2, the atoms of neighbouring pixels alone.
+    """Part of a bank that acts at a factor: below 3, the atoms of neighbouring pixels alone.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def groups_for(pair: OperatorPair, factor: tuple[float, float]) -> OperatorPair:
     -------
     OperatorPair
     """
-    if effective_factor(factor) > FINE:
+    if effective_factor(factor) >= DENSE - 1e-6:
         return pair
     dense = tuple(group for group in pair.groups if group.dense)
     return OperatorPair(dense, pair.metadata) if dense else pair

@@ -8,28 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Plane
 
-LOW, HIGH = 0.01, 0.99
 MOST_CHANNELS = 64
-
-
-def robust_range(values: NDArray[np.floating]) -> tuple[float, float]:
-    """Low quantile and range of an image's valid pixels (contract, "Range").
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Valid pixels, any unit; at least one.
-
-    Returns
-    -------
-    low, range : float
-        1 % quantile, and the 1-99 % quantile range; max - min where that is 0; 1 for a constant.
-    """
-    low, high = np.quantile(values, (LOW, HIGH))
-    span = float(high - low) or float(values.max() - values.min()) or 1.0
-    return float(low), span
 
 
 @dataclass(frozen=True)

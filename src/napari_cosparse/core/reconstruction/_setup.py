@@ -15,8 +15,10 @@ from napari_cosparse.core.types import Plane
 
 from ._coverage import Coverage, cover
 from ._graduated import Solution
+from ._interpolate import fill_nearest
 from ._noise import estimate_noise
 from ._placing import choose_factor, sampling_operator
+from ._planarity import smooth_floor
 from ._prior import Prior
 from ._problem import Problem
 from ._recipe import groups_for, guide_strength
@@ -142,11 +144,13 @@ def prepare(
     strength = guide_strength(factor)
     planes = scale_guide(image[coverage.window], strength) if settings.guided else None
     bank = groups_for(operators, factor)
+    noise = _noise(scaled, settings.noise)
+    floor = smooth_floor(fill_nearest(scaled.samples, scaled.known), scaled.known, sampling)
     problem = Problem(
         sampling=sampling,
         target=scaled,
-        prior=Prior(bank, coverage.size, planes, map_),
-        noise=_noise(scaled, settings.noise),
+        prior=Prior(bank, coverage.size, planes, map_, floor),
+        noise=noise,
         weights=weights,
         responses=bank.weight_sum * coverage.size[0] * coverage.size[1],
     )
