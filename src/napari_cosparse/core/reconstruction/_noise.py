@@ -14,11 +14,15 @@ QUANTILE = 0.05
 LEAST_BLOCKS = 12
 # Images with fewer blocks: a low quantile of the absolute values, since edges are everywhere.
 SMALL_QUANTILE = 0.25
-# What the two quantiles are for unit white noise.
+QUIET_SHARE = 0.75
+# What these are for unit white noise: the quantile of the blocks' RMS, the quantile of the
+# absolute values.
 QUANTILE_OF_BLOCKS = 0.75
 QUANTILE_OF_ABSOLUTES = 0.3186
-# Below this share of the range, and below half a quantisation step, samples count as exact.
+# Below this share of the range samples count as exact.
 FLOOR = 0.002
+# Rounding a plane leaves a residual of at most 2/3 of a step (RMS), at slopes of half a step.
+ROUNDING = 0.7
 
 
 def estimate_noise(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> float:
@@ -43,12 +47,13 @@ def estimate_noise(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> f
         return 0.0
     residual = convolve(samples.astype(np.float64), MASK, mode="mirror")[1:-1, 1:-1]
     usable = minimum_filter(known, 3, mode="constant")[1:-1, 1:-1]
-    level = _block_level(residual, usable)
-    smallest = max(FLOOR, 0.5 * _lattice_step(samples[known]))
-    return level if level > smallest else 0.0
+    level, rms = _quiet_level(residual, usable)
+    noisy = level > FLOOR and rms > ROUNDING * _lattice_step(samples[known])
+    return level if noisy else 0.0
 
 
-def _block_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> float:
+def _quiet_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> tuple[float, float]:
+    """Noise level by the quiet parts, and the RMS of the residual there."""
     height, width = (size // BLOCK * BLOCK for size in residual.shape)
 
     def blocks(image: NDArray[np.generic]) -> NDArray[np.float64]:
@@ -59,12 +64,19 @@ def _block_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> fl
     share = blocks(usable) if height and width else np.zeros(0)
     full = share > 0.5
     if full.sum() < LEAST_BLOCKS:
-        values = np.abs(residual[usable])
-        if not values.size:
-            return 0.0
-        return float(np.quantile(values, SMALL_QUANTILE)) / QUANTILE_OF_ABSOLUTES
+        return _small_level(np.abs(residual[usable]))
     power = blocks(np.where(usable, residual, 0.0) ** 2)[full] / share[full]
-    return float(np.sqrt(np.quantile(power, QUANTILE))) / QUANTILE_OF_BLOCKS
+    rms = float(np.sqrt(np.quantile(power, QUANTILE)))
+    return rms / QUANTILE_OF_BLOCKS, rms
+
+
+def _small_level(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Do the same for an image that is too small for blocks."""
+    if not values.size:
+        return 0.0, 0.0
+    quiet = np.sort(values)[: max(1, round(QUIET_SHARE * values.size))]
+    rms = float(np.sqrt(np.mean(quiet**2)))
+    return float(np.quantile(values, SMALL_QUANTILE)) / QUANTILE_OF_ABSOLUTES, rms
 
 
 def _lattice_step(values: NDArray[np.floating]) -> float:
