@@ -14,7 +14,6 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import imageio.v3 as imageio
 import numpy as np
@@ -39,6 +38,7 @@ SEEDS = {3: 5, 5: 0}  # side: seed; 3x3 chosen by --select, 5x5 not chosen
 CROP = (slice(60, 316), slice(60, 380))
 FACTORS = (2, 4, 8)
 MODALITIES = ["intensity", "depth"]
+DISTANCES = (2, 4, 8, 16)
 BANK_WEIGHTS = (1.0, 4.0, 1.0)
 
 
@@ -49,17 +49,17 @@ def scene(folder: str, name: str) -> tuple[np.ndarray, np.ndarray]:
     return imageio.imread(image), imageio.imread(disparity)
 
 
-def train(side: int, seed: int, **settings: Any) -> OperatorPair:
+def train(side: int, seed: int) -> OperatorPair:
     """Learn a pair with the paper's settings; unknown disparities are never used."""
     pairs = [scene("train", name) for name in TRAIN]
-    pair = learn_operators(pairs, side=side, seed=seed, invalid=(None, 0), **settings).pair
+    pair = learn_operators(pairs, side=side, seed=seed, invalid=(None, 0)).pair
     provenance = {"modalities": MODALITIES, "training_images": [f"Middlebury {n}" for n in TRAIN]}
     return OperatorPair(pair.groups, provenance | dict(pair.metadata))
 
 
 def as_bank(pair: OperatorPair) -> OperatorPair:
     """Join the learned 3x3 atoms and their turned copies with differences at a distance."""
-    whole = bank(turned(pair), weights=BANK_WEIGHTS)
+    whole = bank(turned(pair), first=DISTANCES, weights=BANK_WEIGHTS)
     about = {"modalities": MODALITIES, "training_images": pair.metadata["training_images"]}
     return OperatorPair(whole.groups, about | dict(whole.metadata) | {"turned": True})
 
