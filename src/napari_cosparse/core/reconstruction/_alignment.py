@@ -89,7 +89,7 @@ def check_alignment(target: ArrayLike, guide: ArrayLike, tolerance: float = 2.0)
 def _edge_field(image: Plane) -> NDArray[np.complex128]:
     """Doubled gradient angle as a complex number, weighted towards clear edges."""
     finite = np.isfinite(image)
-    if not finite.any():
+    if min(image.shape) < 2 or not finite.any():
         return np.zeros(image.shape, np.complex128)
     low, span = robust_range(image[finite])
     smooth = gaussian_filter(np.where(finite, (image - low) / span, 0.0), SMOOTHING)
@@ -115,7 +115,7 @@ def _shift_scores(
 
 
 def _verdict(scores: NDArray[np.float64], none: tuple[int, int], tolerance: float) -> Alignment:
-    peak = np.unravel_index(int(scores.argmax()), scores.shape)
+    peak = np.unravel_index(int(scores.argmax()), scores.shape) if scores.any() else none
     shift = int(peak[0]) - none[0], int(peak[1]) - none[1]
     best, here = float(scores[peak]), float(scores[none])
     far = max(abs(shift[0]), abs(shift[1])) > tolerance
