@@ -31,9 +31,10 @@ def threaded_map(threads: int | None = None) -> Map:
     """
 
     def run(function: Callable[[A], B], items: Iterable[A], /) -> Iterable[B]:
-        tasks = [delayed(function, pure=False, traverse=False)(item) for item in items]
-        if len(tasks) < 2:
-            return list(map(function, items))
+        work = list(items)
+        if len(work) < 2:
+            return list(map(function, work))
+        tasks = [delayed(function, pure=False, traverse=False)(item) for item in work]
         options = {} if threads is None else {"num_workers": threads}
         results: Iterable[B] = compute(*tasks, scheduler="threads", traverse=False, **options)  # type: ignore[no-untyped-call]
         return results
