@@ -43,7 +43,7 @@ class Schedule:
         return [float(eps) for eps in np.geomspace(self.first, self.last, self.stages)]
 
 
-EXACT = Schedule(0.25, 0.002, 8, 8)
+EXACT = Schedule(0.1, 0.002, 6, 8)
 NOISY = Schedule(0.25, 0.003, 6, 10)
 
 

@@ -206,14 +206,23 @@ def log_sum(values: Plane) -> float:
     float
         Summed in float64.
     """
-    total = 0.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # caught below
-        for first in range(0, values.shape[1], FACTORS_PER_LOG):
-            product = np.multiply.reduce(values[:, first : first + FACTORS_PER_LOG], axis=1)
-            total += float(np.log(product, out=product).sum(dtype=np.float64))
+        total = _log_of_products(values)
     if np.isfinite(total):
         return total
     return float(np.log(values, dtype=np.float64).sum())
+
+
+def _log_of_products(values: Plane) -> float:
+    """Multiply one half of the atoms by the other, twice, and take logarithms of the rest."""
+    total, factors = 0.0, 1
+    while factors < FACTORS_PER_LOG and values.shape[1] > 1:
+        half = values.shape[1] // 2
+        if values.shape[1] % 2:
+            total += float(np.log(values[:, -1]).sum(dtype=np.float64))
+        values = values[:, :half] * values[:, half : 2 * half]
+        factors *= 2
+    return total + float(np.log(values).sum(dtype=np.float64))
 
 
 def _shifted(tile: Tile, band: Band) -> Tile:

@@ -5,16 +5,15 @@ All figures were chosen on the validation images (docs/decisions, "Recipe by fac
 
 from __future__ import annotations
 
-from math import log2, sqrt
+from math import log, sqrt
 
 import numpy as np
 
 from napari_cosparse.core.operators import OperatorPair
 
 DENSE = 3.0  # below it distances 2, 4, 8 are nearly blind to what is missing, of period 2 to 3
-FINE = 2.5  # up to this factor the guide speaks with FINE_SHARE of its usual strength
-FULL = 4.0  # from this factor on with all of it
-FINE_SHARE = 0.1
+KNOTS = ((2.5, 0.06), (4.0, 0.75))  # factor, strength of the guide; constant before
+GROWTH = 0.75  # exponent of the strength's growth with the factor from the last knot on
 
 
 def effective_factor(factor: tuple[float, float]) -> float:
@@ -43,11 +42,14 @@ def guide_strength(factor: tuple[float, float]) -> float:
     Returns
     -------
     float
-        sqrt(d)/2 from factor 4 on, a tenth of that up to 2.5, geometric in between.
+        0.75 at factor 4 and d**0.75 from there on; 0.06 up to 2.5, straight in logarithms in
+        between.
     """
     d = effective_factor(factor)
-    position = np.clip(log2(d / FINE) / log2(FULL / FINE), 0.0, 1.0)
-    return float(sqrt(d) / 2 * FINE_SHARE ** (1 - position))
+    (fine, weak), (full, strong) = KNOTS
+    if d >= full:
+        return float(strong * (d / full) ** GROWTH)
+    return float(np.exp(np.interp(log(d), (log(fine), log(full)), (log(weak), log(strong)))))
 
 
 def groups_for(pair: OperatorPair, factor: tuple[float, float]) -> OperatorPair:
