@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from napari_cosparse.core.types import Plane
 
 BEYOND = 2.0  # samples: how far outside the target the model may continue it (contract)
 
@@ -39,20 +40,20 @@ class Coverage:
         """Whether the target covers the whole guide."""
         return self.size == self.shape
 
-    def paste(self, image: NDArray[np.float32]) -> NDArray[np.float32]:
+    def paste(self, image: Plane) -> Plane:
         """Put an image of the window onto the whole grid, NaN elsewhere.
 
         Parameters
         ----------
-        image : ndarray, shape (rows, columns) of the window, float32
+        image : ndarray, shape (rows, columns) of the window
 
         Returns
         -------
-        ndarray, shape (N1, N2), float32
+        ndarray, shape (N1, N2)
         """
         if self.whole:
             return image
-        canvas = np.full(self.shape, np.nan, np.float32)
+        canvas = np.full(self.shape, np.nan, image.dtype)
         canvas[self.window] = image
         return canvas
 
@@ -77,17 +78,18 @@ def cover(
     Returns
     -------
     Coverage or None
-        None where the two do not overlap.
+        None where no sample lies on the guide.
     """
     if origin is None:
         return Coverage((slice(0, guide[0]), slice(0, guide[1])), guide, (0.0, 0.0))
     window = []
     for n, m, d, start in zip(guide, target, factor, origin, strict=True):
+        places = start + d * np.arange(m)
+        if not ((places > -0.5 - d / 2) & (places < n - 0.5 + d / 2)).any():
+            return None
         edge = (0.5 + BEYOND) * d
         first = max(0, int(np.ceil(start - edge - 1e-6)))
         last = min(n, int(np.floor(start + (m - 1) * d + edge + 1e-6)) + 1)
-        if last - first < 1:
-            return None
         window.append(slice(first, last))
     rows, columns = window
     return Coverage((rows, columns), guide, (origin[0] - rows.start, origin[1] - columns.start))

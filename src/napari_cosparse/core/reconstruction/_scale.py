@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Plane
 
 MOST_CHANNELS = 64
+FARTHEST = 20.0  # ranges: a guide's hot pixels count as no farther off, for float32's sake
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,15 @@ class Scaled:
 
         Returns
         -------
-        ndarray, shape (h, w), float32
+        ndarray, shape (h, w), float64
             In the target's unit.
         """
-        return (self.low + self.span * image.astype(np.float64)).astype(np.float32)
+        return self.low + self.span * image.astype(np.float64)
 
 
-def scale_target(target: ArrayLike, invalid: float | None) -> Scaled:
+def scale_target(
+    target: ArrayLike, invalid: float | None = None, usable: NDArray[np.bool_] | None = None
+) -> Scaled:
     """Find the known samples of a target and bring them to units of its range.
 
     Parameters
@@ -58,6 +62,8 @@ def scale_target(target: ArrayLike, invalid: float | None) -> Scaled:
         Any real numeric type and unit.
     invalid : float or None
         Value that means unknown; NaN and infinities always do.
+    usable : ndarray, shape (m1, m2), bool, optional
+        Samples that may count; the others are unknown whatever their value.
 
     Returns
     -------
@@ -66,23 +72,69 @@ def scale_target(target: ArrayLike, invalid: float | None) -> Scaled:
     Raises
     ------
     InputError
-        If the target is not a plane of real numbers or has no known sample.
+        If the target is not a plane of real numbers, has no known sample, or numbers that float32
+        cannot hold.
     """
     samples = as_numbers(target, "target")
     if samples.ndim != 2 or 0 in samples.shape:
         raise InputError(f"target has shape {samples.shape}; it must be one plane (rows, columns)")
-    known = np.isfinite(samples)
-    if invalid is not None and np.isfinite(invalid):
-        known &= samples != samples.dtype.type(invalid)
+    known = np.isfinite(samples) & (True if usable is None else usable)
+    if invalid is not None:
+        known &= ~_equal(np.asarray(target), samples, invalid)
     if not known.any():
         raise InputError(
-            f"target of shape {samples.shape} has no known sample: all are NaN, infinite or equal "
-            f"to the invalid value {invalid}. Check the invalid value."
+            f"target of shape {samples.shape} has no known sample: all are NaN, infinite, without "
+            f"weight or equal to the invalid value {invalid}. Check the invalid value."
         )
     low, span = robust_range(samples[known])
+    largest, limits = float(np.abs(samples[known]).max()), np.finfo(np.float32)
+    if largest > float(limits.max) or span < float(limits.tiny):
+        raise InputError(
+            f"target has values up to {largest:g} and a range of {span:g}, which float32 cannot "
+            "hold; change its unit"
+        )
     scaled = np.zeros(samples.shape, np.float32)
     scaled[known] = (samples[known] - low) / span
     return Scaled(scaled, known, low, span)
+
+
+def _equal(target: NDArray[Any], samples: NDArray[np.float64], value: float) -> NDArray[np.bool_]:
+    """Find samples that equal a value, as a number or once rounded to the target's own type."""
+    found: NDArray[np.bool_] = samples == value
+    if target.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            found |= target == target.dtype.type(value)
+    return found
+
+
+def as_array(image: ArrayLike, name: str) -> NDArray[Any]:
+    """Turn an image into an array of its own type, refusing what is not a real number.
+
+    Parameters
+    ----------
+    image : array_like
+        Any real numeric or boolean type; a mask is kept.
+    name : str
+        What to call it in an error.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    InputError
+        If the type is not a real number.
+    """
+    try:
+        array = image if isinstance(image, np.ma.MaskedArray) else np.asarray(image)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths; it must be an array") from None
+    if array.dtype.kind not in "buif":
+        raise InputError(
+            f"{name} has type {array.dtype}; it must hold real numbers (integer, float or bool)"
+        )
+    return array
 
 
 def as_numbers(image: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -91,7 +143,7 @@ def as_numbers(image: ArrayLike, name: str) -> NDArray[np.float64]:
     Parameters
     ----------
     image : array_like
-        Any real numeric or boolean type.
+        Any real numeric or boolean type; masked elements become NaN.
     name : str
         What to call it in an error.
 
@@ -104,12 +156,8 @@ def as_numbers(image: ArrayLike, name: str) -> NDArray[np.float64]:
     InputError
         If the type is not a real number.
     """
-    array = np.asarray(image)
-    if array.dtype.kind not in "buif":
-        raise InputError(
-            f"{name} has type {array.dtype}; it must hold real numbers (integer, float or bool)"
-        )
-    return array.astype(np.float64)
+    numbers = as_array(image, name).astype(np.float64)
+    return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 
 def scale_guide(guide: ArrayLike, strength: float) -> Plane | None:
@@ -139,10 +187,11 @@ def scale_guide(guide: ArrayLike, strength: float) -> Plane | None:
     if planes.shape[2] in (2, 4):
         planes = planes[..., :-1]
     finite = np.logical_and.reduce(np.isfinite(planes), axis=2)
-    gray = planes.mean(2)[finite]
-    if not gray.size or not np.ptp(planes[finite], axis=0).any():
+    if not finite.any() or not np.ptp(planes[finite], axis=0).any():
         return None
-    scaled = np.where(finite[..., None], planes * (strength / robust_range(gray)[1]), np.nan)
+    low, span = robust_range(planes[finite].mean(1))
+    ranges = np.clip((planes - low) / span, -FARTHEST, FARTHEST)
+    scaled = np.where(finite[..., None], strength * ranges, np.nan)
     return np.ascontiguousarray(np.moveaxis(scaled, 2, 0), np.float32)
 
 

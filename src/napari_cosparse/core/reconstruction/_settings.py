@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,6 +14,7 @@ from napari_cosparse.core.errors import InputError
 
 from ._kernels import Blur
 from ._placing import Phase
+from ._scale import as_numbers
 
 Solver = Literal["lbfgs", "cg"]
 Start = Literal["bicubic", "random"]
@@ -50,15 +53,12 @@ class Settings:
             _check_choice(name, getattr(self, name), get_args(choices))
         if isinstance(self.start, str):
             _check_choice("start", self.start, get_args(Start))
-        if self.noise is not None and not (np.isfinite(self.noise) and self.noise >= 0):
-            raise InputError(
-                f"noise {self.noise} must be at least 0 (exact samples); leave it out to estimate"
-            )
-        for name in ("factor", "origin"):
+        else:
+            object.__setattr__(self, "start", as_numbers(self.start, "start"))
+        for name, read in READERS.items():
             value = getattr(self, name)
-            if value is not None and not np.isfinite(two(value)).all():
-                raise InputError(f"{name} {value} must be finite")
-        object.__setattr__(self, "factor", None if self.factor is None else two(self.factor))
+            if value is not None or name == "seed":
+                object.__setattr__(self, name, read(value, name))
 
     @property
     def steps(self) -> tuple[float, float] | None:
@@ -81,13 +81,15 @@ class Settings:
         return plain
 
 
-def two(value: Factor) -> tuple[float, float]:
+def two(value: Factor, name: str = "factor") -> tuple[float, float]:
     """Read one number for both axes, or one for each.
 
     Parameters
     ----------
     value : float or tuple of float
         One or two numbers.
+    name : str
+        What to call it in an error.
 
     Returns
     -------
@@ -97,12 +99,58 @@ def two(value: Factor) -> tuple[float, float]:
     Raises
     ------
     InputError
-        If there are more.
+        If it is something else.
     """
-    numbers = np.atleast_1d(np.asarray(value, np.float64))
-    if numbers.size not in (1, 2) or numbers.ndim != 1:
-        raise InputError(f"{value} must be one number, or two for rows and columns")
+    try:
+        numbers = np.atleast_1d(np.asarray(value, np.float64))
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    if numbers.shape not in ((1,), (2,)):
+        raise InputError(f"{name} {value!r} must be one number, or two for rows and columns")
+    if not np.isfinite(numbers).all():
+        raise InputError(f"{name} {value} must be finite")
     return float(numbers[0]), float(numbers[-1])
+
+
+def _noise(value: float, name: str) -> float:
+    number = _number(value, name)
+    if not (np.isfinite(number) and number >= 0):
+        raise InputError(
+            f"noise {value} must be at least 0 (exact samples); leave it out to estimate"
+        )
+    return number
+
+
+def _invalid(value: float, name: str) -> float | None:
+    """Read the value that means unknown; those that are not finite do so anyway."""
+    number = _number(value, name)
+    return number if np.isfinite(number) else None
+
+
+def _number(value: float, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} {value!r} must be a number") from None
+
+
+def _seed(value: int, name: str) -> int:
+    try:
+        number = index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InputError(f"{name} {value!r} must be a whole number of at least 0")
+    return number
+
+
+READERS: dict[str, Callable[[Any, str], Any]] = {
+    "factor": two,
+    "origin": two,
+    "noise": _noise,
+    "invalid": _invalid,
+    "seed": _seed,
+}
 
 
 def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

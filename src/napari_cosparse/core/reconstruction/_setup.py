@@ -23,7 +23,7 @@ from ._prior import Prior
 from ._problem import Problem
 from ._recipe import groups_for, guide_strength
 from ._sampling import SamplingOperator
-from ._scale import Scaled, as_numbers, check_guide_shape, scale_guide, scale_target
+from ._scale import Scaled, as_array, as_numbers, check_guide_shape, scale_guide, scale_target
 from ._settings import Settings
 from ._upsampled import Upsampled
 
@@ -96,13 +96,21 @@ class Task:
         )
 
     def _in_type(self, image: Plane) -> NDArray[Any]:
-        """Round and clip to the target's type where that is asked for."""
-        if self.settings.dtype == "float32" or self.dtype.kind == "f":
-            return image if self.settings.dtype == "float32" else image.astype(self.dtype)
+        """Float32, or rounded and clipped to the target's type where that is asked for."""
+        if self.settings.dtype == "float32":
+            return image.astype(np.float32)
+        if self.dtype.kind == "f":
+            return image.astype(self.dtype)
         if self.dtype.kind == "b":
             return image > 0.5  # halfway between False and True
         limits = np.iinfo(self.dtype)
-        return np.clip(np.rint(image.astype(np.float64)), limits.min, limits.max).astype(self.dtype)
+        # The ends of 64-bit integers round to float64 numbers beyond them: clip those apart.
+        rounded = np.rint(image)
+        inner = (rounded > limits.min) & (rounded < limits.max)
+        whole = np.where(inner, rounded, 0).astype(self.dtype)
+        whole[rounded >= limits.max] = limits.max
+        whole[rounded <= limits.min] = limits.min
+        return whole
 
 
 def prepare(
@@ -130,16 +138,17 @@ def prepare(
     InputError
         If an input breaks a rule.
     """
-    samples, image = np.asarray(target), np.asarray(guide)
+    samples, image = as_array(target, "target"), as_array(guide, "guide")
     check_guide_shape(image.shape)
-    scaled = scale_target(samples, settings.invalid)
+    confidence = _confidence(settings.weights, samples.shape)
+    scaled = scale_target(samples, settings.invalid, confidence > 0)
     coverage, sampling = _place(image.shape[:2], scaled.samples.shape, settings)
     if settings.dtype == "input" and samples.dtype.kind != "f" and not coverage.whole:
         raise InputError(
             f"dtype 'input' ({samples.dtype}) cannot mark the pixels that the target does not "
             "cover as unknown; use dtype 'float32'"
         )
-    scaled, weights = _weigh(scaled, settings.weights, sampling)
+    scaled, weights = _weigh(scaled, confidence, sampling)
     factor = sampling.rows.factor, sampling.columns.factor
     strength = guide_strength(factor)
     planes = scale_guide(image[coverage.window], strength) if settings.guided else None
@@ -179,22 +188,24 @@ def _place(
     return coverage, operator
 
 
-def _weigh(
-    scaled: Scaled, weights: NDArray[Any] | None, sampling: SamplingOperator
-) -> tuple[Scaled, Plane]:
-    """Known samples and their confidence, with mean 1 over the known ones."""
-    shape = scaled.samples.shape
+def _confidence(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Confidence of each sample as given."""
     given = np.ones(shape) if weights is None else as_numbers(weights, "weights")
     if given.shape != shape or not np.isfinite(given).all() or (given < 0).any():
         raise InputError(
             f"weights of shape {given.shape} must be finite, at least 0 and of the target's shape "
             f"{shape}"
         )
-    known = scaled.known & sampling.inside & (given > 0)
+    return given
+
+
+def _weigh(
+    scaled: Scaled, given: NDArray[np.float64], sampling: SamplingOperator
+) -> tuple[Scaled, Plane]:
+    """Known samples and their confidence, with mean 1 over the known ones."""
+    known = scaled.known & sampling.inside
     if not known.any():
-        raise InputError(
-            "no known sample of the target has a positive weight and lies on the guide"
-        )
+        raise InputError("no known sample of the target lies on the guide; check the origin")
     confidence = np.where(known, given / given[known].mean(), 0.0).astype(np.float32)
     return Scaled(scaled.samples, known, scaled.low, scaled.span), confidence
 

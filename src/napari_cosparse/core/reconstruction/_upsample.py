@@ -159,11 +159,12 @@ def upsample_steps(
     InputError
         At the call, if an input or setting breaks a rule.
     """
-    return _solve(prepare(target, guide, operators, settings or Settings(), map_))
+    task = prepare(target, guide, operators, settings or Settings(), map_)
+    return _solve(task, task.start())
 
 
-def _solve(task: Task) -> Generator[Progress, None, Upsampled]:
-    solution = yield from _run(task.problem, task.start(), task.settings.solver)
+def _solve(task: Task, start: Plane) -> Generator[Progress, None, Upsampled]:
+    solution = yield from _run(task.problem, start, task.settings.solver)
     return task.finish(solution)
 
 
