@@ -16,9 +16,12 @@ from napari_cosparse.core.types import Plane
 from ._interpolate import bicubic
 from ._sampling import SamplingOperator
 
-# Chosen on the validation images: see docs/decisions. In ranges of the target.
-LARGEST_FLOOR = 0.05
+# Chosen on the validation images: see docs/decisions. In ranges of the target; a steep slope
+# (range per sample) raises both, since its own rounding and its steps are larger.
+LEAST_FLOOR = 0.05
+FLOOR_PER_SLOPE = 1.0
 CURVED = 0.08  # second difference from which on there is no floor
+CURVED_PER_SLOPE = 1.0
 REACH = 2  # samples: an edge lifts the floor this far around it
 STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
@@ -45,10 +48,18 @@ def smooth_floor(
     bend = _second_differences(samples)
     bend[~known] = np.inf
     bend = maximum_filter(bend, 2 * REACH + 1, mode="nearest")
-    floor = (LARGEST_FLOOR * np.clip(1 - bend / CURVED, 0, 1)).astype(np.float32)
+    slope = _slope(samples)
+    share = np.clip(1 - bend / (CURVED + CURVED_PER_SLOPE * slope), 0, 1)
+    floor = (share * (LEAST_FLOOR + FLOOR_PER_SLOPE * slope)).astype(np.float32)
     if not floor.any():
         return None
-    return np.clip(bicubic(floor, sampling), 0, np.float32(LARGEST_FLOOR))
+    return np.clip(bicubic(floor, sampling), 0, floor.max())
+
+
+def _slope(samples: Plane) -> Plane:
+    """Length of the gradient at each sample, in ranges per sample."""
+    lines = [np.gradient(samples, axis=axis) for axis in (0, 1) if samples.shape[axis] > 1]
+    return np.sqrt(sum((line**2 for line in lines), np.zeros_like(samples)))
 
 
 def _second_differences(samples: Plane) -> Plane:
