@@ -27,6 +27,7 @@ from napari_cosparse.core.reconstruction import (
     Settings,
     Upsampled,
     check_alignment,
+    check_target,
     degrade,
 )
 from napari_cosparse.io import load_operators, make_scene, save_operators, shipped_operators
@@ -40,6 +41,7 @@ __all__ = [
     "OperatorPair",
     "Upsampled",
     "check_alignment",
+    "check_target",
     "degrade",
     "learn_operators",
     "learn_steps",

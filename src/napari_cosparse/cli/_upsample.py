@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from napari_cosparse.api import Upsampled, load_operators, shipped_operators, upsample
+from napari_cosparse.api import Upsampled, check_target, load_operators, shipped_operators, upsample
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.io import (
     FLOAT_ENDINGS,
@@ -19,7 +19,6 @@ from napari_cosparse.io import (
     write_together,
 )
 
-from ._alignment import alignment
 from ._inputs import InputImage, load_gray, load_image
 from ._record import check_outputs, describe_file, record_path, write_record
 from ._terminal import bar, complain, number, say
@@ -51,7 +50,13 @@ def run(arguments: Namespace) -> None:
     check_image_path(out, target.pixels.dtype if dtype == "input" else np.dtype(np.float32))
     operators = load_operators(arguments.operators)
     result = _upsample(target, guide, operators, arguments, dtype)
-    fit = alignment(target.pixels, guide.pixels, result, arguments.invalid)
+    fit = check_target(
+        target.pixels,
+        guide.pixels,
+        factor=result.factor,
+        origin=result.origin,
+        invalid=arguments.invalid,
+    )
     record = {**_record(arguments, target, guide, operators, result), "alignment": plain(fit)}
     write_together(
         [

@@ -1,6 +1,7 @@
 """Reconstruction of a target from its samples with the help of a guide."""
 
 from ._alignment import Alignment, check_alignment
+from ._check_target import check_target
 from ._degrade import degrade
 from ._interpolate import bicubic
 from ._placing import choose_factor, sampling_operator
@@ -16,6 +17,7 @@ __all__ = [
     "Upsampled",
     "bicubic",
     "check_alignment",
+    "check_target",
     "choose_factor",
     "degrade",
     "sampling_operator",
