@@ -7,7 +7,7 @@ import pytest
 from napari.layers import Image, Layer
 
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
-from napari_cosparse.core.reconstruction import upsample
+from napari_cosparse.core.reconstruction import check_target, upsample
 from napari_cosparse.layers import METADATA_KEY, destination, layer_data
 
 STEP = np.array([[1.0, -1.0]]) / np.sqrt(2)
@@ -82,9 +82,15 @@ def test_guide_may_move_after_the_run_has_begun(result):
 
 
 def test_provenance_is_plain_json(result):
-    layer = made(result, Image(TARGET, name="heat"), Image(GUIDE, name="photo"))
+    where = destination(Image(TARGET, name="heat"), Image(GUIDE, name="photo"))
+    found = check_target(TARGET, GUIDE)
+    layer = Layer.create(*layer_data(result, where, found))
     told = layer.metadata[METADATA_KEY]
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert told["inputs"]["guide"]["name"] == "photo"
     assert told["noise"] == result.noise
     assert told["misfit"] == result.misfit
+    assert told["overshoot"] == result.overshoot
+    assert told["guided"] is True
+    assert told["alignment"]["because"] == found.because
+    assert made(result, Image(TARGET), Image(GUIDE)).metadata[METADATA_KEY]["alignment"] is None

@@ -10,10 +10,12 @@ import pytest
 from napari.utils.notifications import ErrorNotification, NotificationSeverity
 
 from napari_cosparse.core.reconstruction import Settings, degrade, upsample
-from napari_cosparse.io import load_operators, read_image
+from napari_cosparse.io import load_operators, make_scene, read_image
 from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.widgets import _job
+from napari_cosparse.widgets._samples import scene_layers
 
+PANEL = ("napari-cosparse", "Upsample with a guide")
 NOT_OFFERED = {"factor", "origin", "weights", "solver", "start", "seed", "report", "map_"}
 OWN = {"positions", "operator_file"}
 CENTRE = {"scale": (4, 4), "translate": (1.5, 1.5)}
@@ -58,6 +60,53 @@ def test_target_and_guide_are_suggested_and_a_choice_is_kept(panel, viewer, scen
     assert (panel.form.target.value.name, panel.form.guide.value.name) == ("depth", other.name)
 
 
+@pytest.fixture
+def open_run(viewer, qtbot):
+    """Open the panel now, press Run, wait for the end."""
+
+    def press():
+        panel = viewer.window.add_plugin_dock_widget(*PANEL)[1]
+        assert panel.button.isEnabled()
+        panel.button.click()
+        qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
+        return panel
+
+    return press
+
+
+def test_layers_that_are_open_before_the_panel_are_suggested(viewer, scene, open_run):
+    """The usual order: the sample's three layers, then the panel, then Run."""
+    for data, settings, _ in scene_layers(scene.guide, scene.depth, "depth"):
+        viewer.add_image(data, **settings)
+    panel = open_run()
+    chosen = panel.form.target.value.name, panel.form.guide.value.name
+    assert chosen == ("low-resolution depth", "guide")
+    np.testing.assert_array_equal(viewer.layers[-1].data, expected(scene))
+    assert "Warning" not in panel.message.text()
+
+
+def test_choice_is_kept_when_the_panel_moves_to_another_dock(panel, viewer, scene):
+    add_pair(viewer, scene)
+    depth, guide = panel.form.target.value, panel.form.guide.value
+    panel.form.target.value, panel.form.guide.value = guide, depth
+    docks = panel.parent()
+    panel.setParent(docks.parent())
+    panel.setParent(docks)
+    assert (panel.form.target.value, panel.form.guide.value) == (guide, depth)
+
+
+def test_shifted_target_is_told(viewer, open_run):
+    """D17: nine pixels off."""
+    whole = make_scene((200, 280), 4)
+    viewer.add_image(whole.guide[:, 9:], name="guide", rgb=True)
+    viewer.add_image(degrade(whole.depth[:, :-9], 4), name="depth", **CENTRE)
+    text = open_run().message.text()
+    assert "edges do not coincide" in text
+    assert "register the images first" in text
+    told = viewer.layers[-1].metadata[METADATA_KEY]["alignment"]
+    assert told["shift"][1] == pytest.approx(9, abs=1)
+
+
 def test_result_is_what_python_gives_with_the_guides_place_and_the_targets_looks(
     panel, viewer, scene, run
 ):
@@ -76,6 +125,7 @@ def test_result_is_what_python_gives_with_the_guides_place_and_the_targets_looks
     assert result.colormap.name == target.colormap.name
     assert result.contrast_limits == target.contrast_limits
     assert panel.message.text().startswith("Done")
+    assert "converged" not in panel.message.text()
     assert panel.button.text() == "Run"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import napari
@@ -12,7 +12,7 @@ from napari.layers import Image
 from numpy.typing import NDArray
 
 from napari_cosparse import __version__
-from napari_cosparse.core.reconstruction import Upsampled
+from napari_cosparse.core.reconstruction import Alignment, Upsampled
 
 PLACEMENT = ("scale", "translate", "rotate", "shear", "affine", "units", "axis_labels")
 METADATA_KEY = "napari-cosparse"
@@ -76,7 +76,9 @@ def destination(target: Image, guide: Image) -> Destination:
     )
 
 
-def layer_data(result: Upsampled, where: Destination) -> LayerData:
+def layer_data(
+    result: Upsampled, where: Destination, alignment: Alignment | None = None
+) -> LayerData:
     """Turn an upsampled image into a layer on the guide's grid.
 
     Parameters
@@ -85,6 +87,8 @@ def layer_data(result: Upsampled, where: Destination) -> LayerData:
         What the core returned.
     where : Destination
         What `destination` noted before the run.
+    alignment : Alignment, optional
+        What `check_target` found.
 
     Returns
     -------
@@ -98,12 +102,14 @@ def layer_data(result: Upsampled, where: Destination) -> LayerData:
         "rgb": False,
         **where.placement,
         **looks,
-        "metadata": {METADATA_KEY: provenance(result, where.inputs)},
+        "metadata": {METADATA_KEY: provenance(result, where.inputs, alignment)},
     }
     return result.image.reshape(where.shape), state, "image"
 
 
-def provenance(result: Upsampled, inputs: dict[str, Any]) -> dict[str, Any]:
+def provenance(
+    result: Upsampled, inputs: dict[str, Any], alignment: Alignment | None = None
+) -> dict[str, Any]:
     """Everything needed to repeat and to judge a result.
 
     Parameters
@@ -112,11 +118,14 @@ def provenance(result: Upsampled, inputs: dict[str, Any]) -> dict[str, Any]:
         What the core returned.
     inputs : dict
         Names and files of the inputs.
+    alignment : Alignment, optional
+        What `check_target` found.
 
     Returns
     -------
     dict
-        JSON-able: parameters, inputs, versions, stop reason, noise and misfit.
+        JSON-able: parameters, inputs, versions, stop reason, noise, misfit, overshoot and
+        whether the guide had a say; the check of its edges, or None if there was none.
     """
     return {
         "parameters": dict(result.parameters),
@@ -125,6 +134,9 @@ def provenance(result: Upsampled, inputs: dict[str, Any]) -> dict[str, Any]:
         "converged": bool(result.stop.converged),
         "noise": float(result.noise),
         "misfit": float(result.misfit),
+        "overshoot": float(result.overshoot),
+        "guided": bool(result.guided),
+        "alignment": None if alignment is None else _plain(alignment),
         "iterations": int(result.iterations),
         "versions": {
             "napari-cosparse": __version__,
@@ -133,6 +145,11 @@ def provenance(result: Upsampled, inputs: dict[str, Any]) -> dict[str, Any]:
             "python": platform.python_version(),
         },
     }
+
+
+def _plain(alignment: Alignment) -> dict[str, Any]:
+    """Alignment as JSON values."""
+    return asdict(alignment) | {"shift": list(alignment.shift)}
 
 
 def _input(layer: Image) -> dict[str, Any]:

@@ -8,7 +8,13 @@ from napari.layers import Image
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import Progress
-from napari_cosparse.core.reconstruction import Settings, Upsampled, upsample_steps
+from napari_cosparse.core.reconstruction import (
+    Alignment,
+    Settings,
+    Upsampled,
+    check_target,
+    upsample_steps,
+)
 from napari_cosparse.io import load_operators
 from napari_cosparse.layers import Grid, Placing, grid_of, place, read
 from napari_cosparse.tiles import threaded_map
@@ -36,6 +42,22 @@ class Pair:
     target_grid: Grid
     guide_grid: Grid
     placing: Placing | None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run gives.
+
+    Attributes
+    ----------
+    result : Upsampled
+        What the core returned.
+    alignment : Alignment or None
+        Whether the edges of target and guide coincide; None where the guide had no say.
+    """
+
+    result: Upsampled
+    alignment: Alignment | None
 
 
 def pair_up(target: Image | None, guide: Image | None, *, positions: bool) -> Pair:
@@ -81,16 +103,23 @@ def upsampling(pair: Pair, operators: str | Path, settings: Settings) -> Steps:
     Returns
     -------
     callable
-        Makes the generator of `Progress` that returns an `Upsampled`.
+        Makes the generator of `Progress` that returns an `Outcome`.
     """
     target, guide = read(pair.target), read(pair.guide)
     if pair.placing is not None:
         settings = replace(settings, factor=pair.placing.factor, origin=pair.placing.origin)
 
-    def steps() -> Generator[Progress, None, Upsampled]:
+    def steps() -> Generator[Progress, None, Outcome]:
         yield Progress("Reading the layers", 0, 0)
         images = target.load_gray(), guide.load()
         bank = load_operators(operators)
-        return (yield from upsample_steps(*images, bank, settings, map_=threaded_map()))
+        result = yield from upsample_steps(*images, bank, settings, map_=threaded_map())
+        if not result.guided:
+            return Outcome(result, None)
+        yield Progress("Comparing the edges", 0, 0)
+        found = check_target(
+            *images, factor=result.factor, origin=result.origin, invalid=settings.invalid
+        )
+        return Outcome(result, found)
 
     return steps

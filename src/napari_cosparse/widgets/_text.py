@@ -3,7 +3,7 @@
 from math import prod
 from typing import TYPE_CHECKING
 
-from napari_cosparse.core.reconstruction import Upsampled
+from napari_cosparse.core.reconstruction import Alignment, Upsampled
 from napari_cosparse.layers import Placing
 
 if TYPE_CHECKING:
@@ -72,25 +72,28 @@ def coverage(placing: Placing, target: tuple[int, int], guide: tuple[int, int]) 
     return prod(shares)
 
 
-def verdict(result: Upsampled) -> str:
+def verdict(result: Upsampled, alignment: Alignment | None = None) -> str:
     """Say how a run ended and how well the result fits the target.
 
     Parameters
     ----------
     result : Upsampled
         What the core returned.
+    alignment : Alignment, optional
+        What `check_target` found; told if the edges do not coincide.
 
     Returns
     -------
     str
         Two or three sentences.
     """
-    ending = str(result.stop) if result.stop.converged else f"{result.stop}, not fully converged"
     noise = "estimated" if result.noise_estimated else "given"
     parts = [
-        f"Done after {result.iterations} iterations ({ending}).",
+        f"Done: {result.iterations} iterations, {result.stop}.",
         f"Misfit to the target at most {result.misfit:.3g}, noise {result.noise:.3g} ({noise}).",
     ]
     if not result.guided:
         parts.append("The guide had no say: it is constant or was left out.")
+    if alignment is not None and not alignment.coincide:
+        parts.append(f"Warning: {alignment.because}.")
     return " ".join(parts)

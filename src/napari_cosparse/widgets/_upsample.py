@@ -8,11 +8,11 @@ from qtpy.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidg
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import Progress
-from napari_cosparse.core.reconstruction import Upsampled, upsample
+from napari_cosparse.core.reconstruction import upsample
 from napari_cosparse.layers import Destination, destination, layer_data, suggest
 
 from ._form import UpsampleForm
-from ._job import Pair, pair_up, upsampling
+from ._job import Outcome, Pair, pair_up, upsampling
 from ._runner import Runner
 from ._text import pair_text, verdict
 from ._watch import Watch
@@ -32,15 +32,15 @@ class UpsamplePanel(QWidget):
         super().__init__()
         self._viewer = napari_viewer
         self._destination: Destination | None = None
-        self._suggested: tuple[Image | None, Image | None] = (None, None)
         self.form = UpsampleForm(described_by=upsample)
+        self._suggested = self._chosen()  # the rows fill themselves: nobody has chosen that
         self.about_pair, self.message = _text_label(), _text_label()
         self.bar, self.button = QProgressBar(), QPushButton("Run")
         self.runner = Runner()
         self._watch = Watch(self._refresh)
         self._lay_out()
         self._connect()
-        self._refresh()
+        self.reset_choices()  # layers may be open already
 
     def reset_choices(self, event: object = None) -> None:  # noqa: ARG002 napari hands it over
         """Offer the layers that are open now; napari calls this when they change.
@@ -60,10 +60,13 @@ class UpsamplePanel(QWidget):
         self._refresh()
 
     def event(self, event: QEvent | None) -> bool:
-        """Stop the run when napari takes the panel out of its dock, which is how it closes it."""
+        """Look at the layers once in a dock; stop the run when taken out, as napari closes it."""
         handled = super().event(event)
-        if event is not None and event.type() == QEvent.Type.ParentChange and self.parent() is None:
-            self._shut_down()
+        if event is not None and event.type() == QEvent.Type.ParentChange:
+            if self.parent() is None:
+                self._shut_down()
+            else:
+                self.reset_choices()  # now the viewer is certain, even if several are open
         return bool(handled)
 
     def _shut_down(self) -> None:
@@ -131,11 +134,11 @@ class UpsamplePanel(QWidget):
         self.bar.setValue(progress.step)
         self.message.setText(f"{progress.stage} ...")
 
-    def _on_success(self, result: Upsampled) -> None:
+    def _on_success(self, outcome: Outcome) -> None:
         if self._destination is not None:
-            data, settings, _ = layer_data(result, self._destination)
+            data, settings, _ = layer_data(outcome.result, self._destination, outcome.alignment)
             self._viewer.add_image(data, **settings)
-        self.message.setText(verdict(result))
+        self.message.setText(verdict(outcome.result, outcome.alignment))
         self._refresh()
 
     def _on_failure(self, error: Exception) -> None:
