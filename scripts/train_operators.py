@@ -25,7 +25,6 @@ from napari_cosparse.core.operators import (
     join,
     random_frame,
     second_differences,
-    turned,
 )
 from napari_cosparse.io import encode, save_operators
 
@@ -38,8 +37,6 @@ SEEDS = {3: 5, 5: 0}  # side: seed; 3x3 chosen by --select, 5x5 not chosen
 CROP = (slice(60, 316), slice(60, 380))
 FACTORS = (2, 4, 8)
 MODALITIES = ["intensity", "depth"]
-FIRST, SECOND = (2, 4, 8, 16), (2, 4, 8)  # distances of the bank's differences
-BANK_WEIGHTS = (1.0, 4.0, 0.5)
 
 
 def scene(folder: str, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -59,9 +56,9 @@ def train(side: int, seed: int) -> OperatorPair:
 
 def as_bank(pair: OperatorPair) -> OperatorPair:
     """Join the learned 3x3 atoms and their turned copies with differences at a distance."""
-    whole = bank(turned(pair), first=FIRST, second=SECOND, weights=BANK_WEIGHTS)
+    whole = bank(pair)
     about = {"modalities": MODALITIES, "training_images": pair.metadata["training_images"]}
-    return OperatorPair(whole.groups, about | dict(whole.metadata) | {"turned": True})
+    return OperatorPair(whole.groups, about | dict(whole.metadata))
 
 
 def shipped() -> dict[str, OperatorPair]:

@@ -7,11 +7,13 @@ import pytest
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import (
+    OperatorPair,
     bank,
     first_differences,
     join,
     random_frame,
     second_differences,
+    turned,
 )
 
 
@@ -78,12 +80,24 @@ def test_frame_with_too_few_atoms_is_refused():
 def test_bank_joins_learned_atoms_and_differences():
     learned = random_frame(3, 18)
     whole = bank(learned)
-    assert [len(group.coefficients_u) for group in whole.groups] == [18, 4, 4, 4, 4]
-    assert [group.weight for group in whole.groups] == [1.0, 2.0, 2.0, 2.0, 0.5]
-    assert [group.radius for group in whole.groups] == [1, 2, 4, 8, 4]
-    assert whole.atoms == 34
-    assert whole.weight_sum == 18 + 24 + 2
+    assert [len(group.coefficients_u) for group in whole.groups] == [36] + 7 * [4]
+    assert [group.weight for group in whole.groups] == [1.0] + 4 * [4.0] + 3 * [0.5]
+    assert [group.radius for group in whole.groups] == [1, 2, 4, 8, 16, 2, 4, 8]
+    assert whole.atoms == 64
+    assert whole.weight_sum == 36 + 64 + 6
     assert whole.metadata["learned"] == learned.metadata
+
+
+def test_turned_atoms_respond_to_the_turned_image():
+    pair = turned(random_frame(3, 9))
+    atoms, copies = np.split(pair.groups[0].coefficients_v, 2)
+    patch = np.random.default_rng(0).standard_normal((3, 3))
+    np.testing.assert_allclose(copies @ np.rot90(patch).ravel(), atoms @ patch.ravel(), atol=1e-12)
+
+
+def test_differences_do_not_turn():
+    with pytest.raises(InputError, match="5 offsets"):
+        turned(OperatorPair(first_differences()))
 
 
 def test_join_keeps_order_and_says_where_it_comes_from():

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.reconstruction import degrade
 from napari_cosparse.core.reconstruction._noise import estimate_noise
+from napari_cosparse.core.reconstruction._scale import scale_target
 
 
 def estimate(image, known=None):
     """Estimate in the image's own unit."""
     known = np.ones(image.shape, bool) if known is None else known
-    low, span = robust_range(image[known])
-    scaled = np.where(known, (image - low) / span, 0.0).astype(np.float32)
-    return estimate_noise(scaled, known) * span
+    scaled = scale_target(np.where(known, image, np.nan))
+    return estimate_noise(scaled.samples, scaled.known, scaled.step) * scaled.span
 
 
 def pieces(shape, seed=0, parts=4):

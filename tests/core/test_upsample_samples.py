@@ -136,7 +136,7 @@ def test_holes_are_filled_by_the_model():
     target[unknown] = np.nan
     found = run(target, noise=0)
     assert found.factor == (1, 1)
-    assert np.array_equal(found.image[~unknown], target[~unknown])
+    assert np.abs(found.image - target)[~unknown].max() < 1e-6
     assert rmse(found.image[unknown], truth[unknown]) < 0.2
 
 
@@ -146,7 +146,6 @@ def test_factor_one_without_holes_gives_the_target_back():
 
 # --- noise and weights ---
 
-STIFF = pytest.mark.xfail(reason="a small sigma makes the soft term too stiff for the solver")
 LARGE = make_depth((192, 200))
 NOISY = degrade(LARGE, 4, noise=0.06, seed=3)
 LARGE_GUIDE = make_guide(LARGE)
@@ -179,7 +178,7 @@ def test_exact_samples_are_found_to_be_exact():
 
 
 @pytest.mark.parametrize("factor", [2, 4])
-@pytest.mark.parametrize("noise", [*(pytest.param(n, marks=STIFF) for n in (6e-4, 6e-3)), 0.02])
+@pytest.mark.parametrize("noise", [6e-4, 6e-3, 0.02])
 def test_little_noise_does_little_harm(noise, factor):
     target = degrade(DEPTH, factor, noise=noise, seed=3)
     told, exact = run(target, noise=noise), run(target, noise=0)

@@ -178,16 +178,21 @@ def _turn(atoms: NDArray[np.float64], side: int) -> NDArray[np.float64]:
 def bank(
     learned: OperatorPair,
     *,
-    first: Sequence[int] = (2, 4, 8),
-    second: Sequence[int] = (4,),
-    weights: tuple[float, float, float] = (1.0, 2.0, 0.5),
+    turn: bool = True,
+    first: Sequence[int] = (2, 4, 8, 16),
+    second: Sequence[int] = (2, 4, 8),
+    weights: tuple[float, float, float] = (1.0, 4.0, 0.5),
 ) -> OperatorPair:
     """Join a learned pair with differences at a distance, the form that upsamples best.
+
+    The defaults are those of the shipped bank.
 
     Parameters
     ----------
     learned : OperatorPair
         Learned pair, 3x3 patches for the shipped bank.
+    turn : bool
+        Add the learned atoms' copies turned by 90 degrees.
     first, second : sequence of int
         Distances of the first and of the second differences, in pixels.
     weights : tuple of float
@@ -197,13 +202,20 @@ def bank(
     -------
     OperatorPair
         The bank; its metadata names the parts.
+
+    Raises
+    ------
+    InputError
+        If atoms shall turn that are no square patch.
     """
-    parts = [replace(group, weight=group.weight * weights[0]) for group in learned.groups]
+    pair = turned(learned) if turn else learned
+    parts = [replace(group, weight=group.weight * weights[0]) for group in pair.groups]
     parts.extend(first_differences(first, weights[1]))
     parts.extend(second_differences(distance, weights[2]) for distance in second)
     metadata = {
         "kind": "bank",
         "learned": dict(learned.metadata),
+        "turned": turn,
         "first_differences": list(first),
         "second_differences": list(second),
         "weights": list(weights),

@@ -13,8 +13,9 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.types import Plane
 
 from ._problem import Problem
+from ._recipe import effective_factor
 
-LAMBDA_PER_VARIANCE = 8.0
+LAMBDA_PER_VARIANCE = 8.0  # up to factor 4; in proportion to the factor from there on
 CHANGE = 1e-4  # mean decrease per response in a stage's last step that counts as converged
 
 
@@ -109,7 +110,35 @@ def graduate(
             step = stage * schedule.iterations + done.index
             yield Progress(f"stage {stage + 1} of {schedule.stages}", step, total, done.value)
         evaluations += objective.evaluations
+    if not costs and _is_stationary(problem, objective, image):
+        stop = Stop.GRADIENT_SMALL
     return Solution(problem.within_bounds(image), tuple(costs), len(costs), evaluations, stop)
+
+
+def _is_stationary(problem: Problem, objective: _Objective, image: Plane) -> bool:
+    """Whether the gradient is zero, as for a constant target."""
+    _, gradient = objective(image)
+    return not (gradient if problem.noise else problem.exact.direction(gradient)).any()
+
+
+def prior_weight(problem: Problem, least_noise: float = 0.0) -> float:
+    """Lambda of the contract's noisy cost, from the noise and the factor.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives both.
+    least_noise : float
+        Smallest noise that is believed, in ranges: a misfit far stiffer than the prior would
+        leave the solver no room.
+
+    Returns
+    -------
+    float
+        ``8 sigma^2 max(1, d / 4)``, in squared ranges.
+    """
+    d = effective_factor((problem.sampling.rows.factor, problem.sampling.columns.factor))
+    return LAMBDA_PER_VARIANCE * max(problem.noise, least_noise) ** 2 * max(1.0, d / 4)
 
 
 class _Objective:
@@ -123,8 +152,8 @@ class _Objective:
         self._problem, self._eps = problem, eps
         self._soft = problem.soft if problem.noise else None
         samples = float(np.count_nonzero(problem.weights))
-        variance = LAMBDA_PER_VARIANCE * problem.noise**2
-        self._strength = problem.responses / (variance * samples) if problem.noise else 0.0
+        weight = prior_weight(problem, least_noise=eps)
+        self._strength = problem.responses / (weight * samples) if problem.noise else 0.0
         self.evaluations = 0
 
     def __call__(self, image: Plane) -> tuple[float, Plane]:

@@ -25,7 +25,9 @@ FLOOR = 0.002
 ROUNDING = 0.7
 
 
-def estimate_noise(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> float:
+def estimate_noise(
+    samples: NDArray[np.floating], known: NDArray[np.bool_], step: float = 0.0
+) -> float:
     """Estimate the standard deviation of white noise in a piecewise smooth image.
 
     The quietest small blocks decide, so that edges and texture do not count as
@@ -37,6 +39,8 @@ def estimate_noise(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> f
         Samples in units of the range.
     known : ndarray, shape (m1, m2), bool
         Samples that count.
+    step : float
+        Distance of two levels if the samples are rounded to a lattice; else 0.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def estimate_noise(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> f
     residual = convolve(samples.astype(np.float64), MASK, mode="mirror")[1:-1, 1:-1]
     usable = minimum_filter(known, 3, mode="constant")[1:-1, 1:-1]
     level, rms = _quiet_level(residual, usable)
-    noisy = level > FLOOR and rms > ROUNDING * _lattice_step(samples[known])
+    noisy = level > FLOOR and rms > ROUNDING * step
     return level if noisy else 0.0
 
 
@@ -77,14 +81,3 @@ def _small_level(values: NDArray[np.float64]) -> tuple[float, float]:
     quiet = np.sort(values)[: max(1, round(QUIET_SHARE * values.size))]
     rms = float(np.sqrt(np.mean(quiet**2)))
     return float(np.quantile(values, SMALL_QUANTILE)) / QUANTILE_OF_ABSOLUTES, rms
-
-
-def _lattice_step(values: NDArray[np.floating]) -> float:
-    """Step of the lattice that all values lie on, or 0 where there is none."""
-    levels = np.unique(values.astype(np.float32)).astype(np.float64)
-    if len(levels) < 2:
-        return 0.0
-    step = float(np.diff(levels).min())
-    counts = (levels - levels[0]) / step
-    off = np.abs(counts - np.round(counts)).max()
-    return step if off < 0.01 and counts[-1] < 1 << 16 else 0.0

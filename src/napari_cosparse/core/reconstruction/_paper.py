@@ -16,7 +16,7 @@ from napari_cosparse.core.geometry import Flat
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.types import Plane
 
-from ._graduated import LAMBDA_PER_VARIANCE, Solution
+from ._graduated import Solution, prior_weight
 from ._problem import Problem
 
 EPS = 0.003  # 1 / (sqrt(nu) a_D): nu = 400 and images in units of about 17 ranges
@@ -49,7 +49,7 @@ def paper_schedule(problem: Problem, start: Plane) -> Generator[Progress, None, 
     costs: list[float] = []
     evaluations, stop, last_lambda = 0, Stop.BUDGET_SPENT, LAMBDAS[1]
     if problem.noise:
-        last_lambda = LAMBDA_PER_VARIANCE * problem.noise**2
+        last_lambda = prior_weight(problem)
     lambdas = np.geomspace(max(LAMBDAS[0], last_lambda), last_lambda, RESTARTS)
     for restart, weight in enumerate(lambdas):
         last: Iterate | None = None

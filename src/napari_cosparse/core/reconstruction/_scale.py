@@ -12,6 +12,8 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Plane
 
+from ._lattice import find_lattice
+
 MOST_CHANNELS = 64
 FARTHEST = 20.0  # ranges: a guide's hot pixels count as no farther off, for float32's sake
 
@@ -28,12 +30,15 @@ class Scaled:
         Samples that count.
     low, span : float
         Offset and unit, in the target's unit.
+    step : float
+        Distance of two levels, in ranges, if the samples lie on a lattice (integers); else 0.
     """
 
     samples: Plane
     known: NDArray[np.bool_]
     low: float
     span: float
+    step: float = 0.0
 
     def restore(self, image: Plane) -> Plane:
         """Bring an image back to the target's unit.
@@ -86,16 +91,30 @@ def scale_target(
             f"target of shape {samples.shape} has no known sample: all are NaN, infinite, without "
             f"weight or equal to the invalid value {invalid}. Check the invalid value."
         )
-    low, span = robust_range(samples[known])
+    low, span, scaled, step = _in_ranges(samples[known])
     largest, limits = float(np.abs(samples[known]).max()), np.finfo(np.float32)
     if largest > float(limits.max) or span < float(limits.tiny):
         raise InputError(
             f"target has values up to {largest:g} and a range of {span:g}, which float32 cannot "
             "hold; change its unit"
         )
-    scaled = np.zeros(samples.shape, np.float32)
-    scaled[known] = (samples[known] - low) / span
-    return Scaled(scaled, known, low, span)
+    plane = np.zeros(samples.shape, np.float32)
+    plane[known] = scaled
+    return Scaled(plane, known, low, span, step)
+
+
+def _in_ranges(
+    values: NDArray[np.float64],
+) -> tuple[float, float, NDArray[np.float64], float]:
+    """Low end and range of values, the values in ranges, and the step of their lattice."""
+    lattice = find_lattice(values)
+    if lattice is None:
+        low, span = robust_range(values)
+        return low, span, (values - low) / span, 0.0
+    counts = lattice.count(values)
+    low, span = robust_range(counts)
+    scaled = (counts - low) / span
+    return lattice.first + lattice.step * low, lattice.step * span, scaled, 1 / span
 
 
 def _equal(target: NDArray[Any], samples: NDArray[np.float64], value: float) -> NDArray[np.bool_]:

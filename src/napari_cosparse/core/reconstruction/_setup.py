@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from napari_cosparse.core.types import Plane
 from ._coverage import Coverage, cover
 from ._graduated import Solution
 from ._interpolate import fill_nearest
-from ._noise import estimate_noise
+from ._noise import FLOOR, estimate_noise
 from ._placing import choose_factor, sampling_operator
 from ._planarity import smooth_floor
 from ._prior import Prior
@@ -207,11 +207,12 @@ def _weigh(
     if not known.any():
         raise InputError("no known sample of the target lies on the guide; check the origin")
     confidence = np.where(known, given / given[known].mean(), 0.0).astype(np.float32)
-    return Scaled(scaled.samples, known, scaled.low, scaled.span), confidence
+    return replace(scaled, known=known), confidence
 
 
 def _noise(scaled: Scaled, noise: float | None) -> float:
     """Noise in ranges: given, or estimated."""
     if noise is not None:
-        return noise / scaled.span
-    return estimate_noise(scaled.samples, scaled.known)
+        share = noise / scaled.span
+        return share if share > FLOOR else 0.0
+    return estimate_noise(scaled.samples, scaled.known, scaled.step)

@@ -66,8 +66,8 @@ def upsample(
         What a sample averages: the box of a sensor pixel, the paper's Gaussian (sigma d/3), the
         antialiased cubic of image software, or nothing.
     noise : float, optional
-        Standard deviation of the target's noise, in its unit. 0 keeps the samples exactly; if
-        None it is estimated.
+        Standard deviation of the target's noise, in its unit. 0, or less than 0.2 % of the
+        range, keeps the samples exactly; if None it is estimated.
     invalid : float, optional
         Value of the target that means unknown. NaN and infinities always do. Unknown samples
         never touch a known one and are filled by the model.
