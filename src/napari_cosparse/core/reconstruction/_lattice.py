@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 LARGEST = 1 << 16  # steps: the counts of 16-bit sensors
 LOOSE = 0.05  # of a step: farther off it is no lattice
-TOLERANCE = 1e-5  # of the range: counting may move a sample by no more
+TOLERANCE = 5e-5  # of the range: counting moves no sample farther than that
 
 
 @dataclass(frozen=True)

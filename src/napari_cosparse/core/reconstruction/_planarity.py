@@ -18,7 +18,7 @@ from ._sampling import SamplingOperator
 
 # Chosen on the validation images: see docs/decisions. In ranges of the target; a steep slope
 # (range per sample) raises both, since its own rounding and its steps are larger.
-LEAST_FLOOR = 0.01
+LEAST_FLOOR = 0.02
 FLOOR_PER_SLOPE = 1.0
 CURVED = 0.08  # second difference from which on there is no floor
 CURVED_PER_SLOPE = 1.0
