@@ -26,8 +26,8 @@ def test_learning_gives_what_python_gives(run, files, tmp_path):
     assert np.array_equal(pair.groups[0].coefficients_u, wanted.pair.groups[0].coefficients_u)
     assert np.array_equal(pair.groups[0].coefficients_v, wanted.pair.groups[0].coefficients_v)
     assert lines[0] == "12 atoms in 1 group"
-    assert lines[-1] == f"wrote {out} and {tmp_path / 'pair.json'}"
-    record = json.loads((tmp_path / "pair.json").read_text())
+    assert lines[-1] == f"wrote {out} and {tmp_path / 'pair.npz.json'}"
+    record = json.loads((tmp_path / "pair.npz.json").read_text())
     assert record["parameters"]["nu"] == 300
     assert record["parameters"]["kappa"] == [4, 20]
     assert record["inputs"]["u"][0]["file"] == str(files / "guide.png")
@@ -45,7 +45,7 @@ def test_names_and_training_images_are_kept(run, files, tmp_path):
     assert metadata["modalities"] == ["colour", "range"]
     assert metadata["training"][0]["v"]["file"] == str(files / "depth.tif")
     assert metadata["side"] == 3
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.json", "mine.npz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.npz", "mine.npz.json"]
 
 
 def test_the_same_call_gives_the_same_bytes(run, files, tmp_path):

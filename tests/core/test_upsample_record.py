@@ -247,3 +247,12 @@ def test_wrong_input_is_named_before_any_work(keywords, message):
         run(target, guide, **rest)
     with pytest.raises(InputError, match=message):
         upsample_steps(target, guide, BANK, Settings(**rest))  # at the call, not at the first step
+
+
+def test_figures_are_those_of_the_rounded_result():
+    levels = np.rint(10 * TARGET).astype(np.uint8)
+    found = run(levels, noise=0, dtype="input")
+    assert found.image.dtype == np.uint8
+    misfit = np.abs(degrade(found.image, 4) - levels).max()
+    assert found.misfit == pytest.approx(misfit, abs=1e-4)
+    assert found.misfit > 0.01

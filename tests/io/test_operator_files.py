@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.operators import AtomGroup, OperatorPair, square_offsets
+from napari_cosparse.core.operators import AtomGroup, OperatorPair, random_frame, square_offsets
 from napari_cosparse.io import _operators as module
 from napari_cosparse.io import load_operators, save_operators, shipped_operators
 
@@ -81,7 +81,8 @@ def pairs(draw):
     def group():
         k, side = draw(st.integers(1, 4)), draw(st.integers(2, 4))
         values = arrays(float, (k, side**2), elements=st.floats(-1e3, 1e3))
-        u, v = closed(draw(values)), closed(draw(values))
+        loud = values.map(closed).filter(lambda atoms: np.abs(atoms).max(1).min() > 1e-3)
+        u, v = draw(loud), draw(loud)
         weight = draw(st.floats(1e-6, 1e6))
         return AtomGroup(square_offsets(side, draw(st.integers(1, 9))), u, v, weight)
 
@@ -436,3 +437,13 @@ def test_unknown_names_list_what_there_is(name, hint):
 def test_every_file_in_the_package_loads():
     for name in shipped_operators():
         assert load_operators(name).atoms > 0
+
+
+@pytest.mark.parametrize("factor", [0.0, 1e-9, 1e300])
+def test_atoms_of_no_sensible_length_are_refused(tmp_path, factor):
+    group = random_frame().groups[0]
+    u = factor * group.coefficients_u
+    pair = OperatorPair((AtomGroup(group.offsets, u, group.coefficients_v),))
+    with pytest.raises(InputError, match="between"):
+        save_operators(tmp_path / "odd.npz", pair)
+    assert not list(tmp_path.iterdir())

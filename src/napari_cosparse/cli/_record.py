@@ -24,9 +24,9 @@ def record_path(out: Path) -> Path:
     Returns
     -------
     Path
-        The same name ending in ``.json``.
+        The same name with ``.json`` behind it, so that each output has a record of its own.
     """
-    return out.with_suffix(".json")
+    return out.with_name(out.name + ".json")
 
 
 def check_outputs(out: Path, inputs: list[Path]) -> None:

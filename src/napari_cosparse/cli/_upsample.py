@@ -24,6 +24,7 @@ from ._record import check_outputs, describe_file, record_path, write_record
 from ._terminal import bar, complain, number, say
 
 OutputType = Literal["float32", "input"]
+OVERSHOOT = 0.02  # share of the range that the solver aims to stay below
 
 
 def run(arguments: Namespace) -> None:
@@ -150,6 +151,8 @@ def _summarise(
     say(f"target {target.size}, guide {guide.size}")
     say(f"factor {factors} ({source}), phase {arguments.phase}, blur {result.blur}")
     say(f"noise {number(result.noise)} ({noise}), largest misfit {number(result.misfit)}")
+    if result.overshoot > OVERSHOOT:
+        say(f"the result leaves the range of the samples by {100 * result.overshoot:.1f} % of it")
     if not result.guided and not arguments.unguided:
         say("the guide is constant and had no say")
     say(f"{result.iterations} iterations, {result.stop}")

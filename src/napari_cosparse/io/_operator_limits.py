@@ -13,6 +13,7 @@ MAX_GROUPS = 64
 MAX_ATOMS = 4096
 MAX_RADIUS = 256  # pixels; an atom that reaches further would make every halo as large
 MEAN_TOLERANCE = 1e-6  # of the atom's length
+SMALLEST, LARGEST = 1e-6, 1e6  # length of an atom: learned ones have length 1
 
 
 def check_pair(pair: OperatorPair) -> None:
@@ -26,7 +27,8 @@ def check_pair(pair: OperatorPair) -> None:
     Raises
     ------
     InputError
-        If there are too many groups or atoms, an atom reaches too far, an offset comes twice, or
+        If there are too many groups or atoms, an atom reaches too far, is all but zero or huge, an
+        offset comes twice, or
         an atom's coefficients do not add up to zero (constants would then cost something).
     """
     if len(pair.groups) > MAX_GROUPS:
@@ -41,8 +43,22 @@ def check_pair(pair: OperatorPair) -> None:
             raise InputError(f"group {index} reaches further than {MAX_RADIUS} pixels, the limit")
         if len(np.unique(group.offsets, axis=0)) < len(group.offsets):
             raise InputError(f"group {index} has the same offset more than once")
+        _check_length(group.coefficients_u, f"atom {{}} of U in group {index}")
+        _check_length(group.coefficients_v, f"atom {{}} of V in group {index}")
         _check_mean(group.coefficients_u, f"atom {{}} of U in group {index}")
         _check_mean(group.coefficients_v, f"atom {{}} of V in group {index}")
+
+
+def _check_length(atoms: NDArray[np.float64], name: str) -> None:
+    """Refuse atoms that say nothing, or that float32 arithmetic cannot carry."""
+    largest = np.abs(atoms).max(1)
+    off = (largest < SMALLEST) | (largest > LARGEST)
+    if off.any():
+        worst = int(np.flatnonzero(off)[0])
+        raise InputError(
+            f"{name.format(worst)} has coefficients up to {largest[worst]:.3g}; they must lie "
+            f"between {SMALLEST:g} and {LARGEST:g}, as those of learned atoms (length 1) do"
+        )
 
 
 def _check_mean(atoms: NDArray[np.float64], name: str) -> None:

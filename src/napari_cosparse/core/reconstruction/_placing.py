@@ -77,6 +77,8 @@ def sampling_operator(
     for n, m, d, start, name in zip(
         guide, target, factor, starts, ("rows", "columns"), strict=True
     ):
+        if not d > 0:
+            raise InputError(f"factor {d:g} along the {name} must be at least 1")
         if not (np.isfinite(d) and d >= 1 - EDGE):
             raise InputError(
                 f"factor {d:g} along the {name} is below 1: the target ({m}) would be finer than "

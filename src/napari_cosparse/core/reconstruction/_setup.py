@@ -64,7 +64,9 @@ class Task:
     def finish(self, solution: Solution) -> Upsampled:
         """Bring a solution back to the target's unit, with its provenance."""
         problem, target = self.problem, self.problem.target
-        residual = np.abs(problem.sampling.forward(solution.image) - target.samples)
+        image = self._in_type(self.coverage.paste(target.restore(solution.image)))
+        shown = solution.image if self.settings.dtype == "float32" else self._scaled(image)
+        residual = np.abs(problem.sampling.forward(shown) - target.samples)
         rows, columns = problem.sampling.rows, problem.sampling.columns
         origin = tuple(
             axis.origin + part.start
@@ -79,14 +81,14 @@ class Task:
             "guided": self.guided,
         }
         return Upsampled(
-            image=self._in_type(self.coverage.paste(target.restore(solution.image))),
+            image=image,
             factor=(rows.factor, columns.factor),
             origin=(origin[0], origin[1]),
             blur=self.settings.blur,
             noise=noise,
             noise_estimated=self.settings.noise is None,
             misfit=float(residual[target.known].max()) * target.span,
-            overshoot=float(np.abs(problem.excess(solution.image)).max()),
+            overshoot=float(np.abs(problem.excess(shown)).max()),
             costs=solution.costs,
             iterations=solution.iterations,
             evaluations=solution.evaluations,
@@ -94,6 +96,11 @@ class Task:
             guided=self.guided,
             parameters=parameters,
         )
+
+    def _scaled(self, image: NDArray[Any]) -> Plane:
+        """Bring a rounded and clipped result to ranges: the figures are those of the result."""
+        part = image[self.coverage.window].astype(np.float64)
+        return ((part - self.problem.target.low) / self.problem.target.span).astype(np.float32)
 
     def _in_type(self, image: Plane) -> NDArray[Any]:
         """Float32, or rounded and clipped to the target's type where that is asked for."""
