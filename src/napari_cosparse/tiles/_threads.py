@@ -29,6 +29,8 @@ def threaded_map(threads: int | None = None) -> Map:
         Like the built-in `map`; results come back in the order of the items, whatever thread
         finished first.
     """
+    if threads == 1:
+        return map  # dask has nothing to add, and a graph for each evaluation costs time
 
     def run(function: Callable[[A], B], items: Iterable[A], /) -> Iterable[B]:
         work = list(items)
