@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from napari_cosparse.core.errors import InputError
-
 from ._alignment import Alignment, check_alignment
-from ._coverage import Coverage, cover
 from ._interpolate import bicubic, fill_nearest
-from ._placing import Phase, choose_factor, sampling_operator
-from ._sampling import SamplingOperator
+from ._placing import Phase
 from ._scale import as_array, check_guide_shape, scale_target
-from ._settings import Factor, two
+from ._settings import Factor, Settings
+from ._setup import place
 
 TOUCHED = 1e-3  # weight of unknown samples beyond which an interpolated pixel is unknown
 
@@ -62,27 +59,9 @@ def check_target(
     scaled, image = scale_target(target, invalid), as_array(guide, "guide")
     check_guide_shape(image.shape)
     shape = (scaled.samples.shape[0], scaled.samples.shape[1])
-    coverage, places = _place(image.shape[:2], shape, factor, phase, origin)
+    settings = Settings(factor=factor, phase=phase, origin=origin)
+    coverage, places = place(image.shape[:2], shape, settings)
     plain = bicubic(fill_nearest(scaled.samples, scaled.known), places)
     if not scaled.known.all():
         plain[np.abs(bicubic((~scaled.known).astype(np.float32), places)) > TOUCHED] = np.nan
     return check_alignment(coverage.paste(plain), image, tolerance)
-
-
-def _place(
-    guide: tuple[int, int],
-    target: tuple[int, int],
-    factor: Factor | None,
-    phase: Phase,
-    origin: tuple[float, float] | None,
-) -> tuple[Coverage, SamplingOperator]:
-    """Where the samples lie on the guide."""
-    steps = choose_factor(guide, target) if factor is None else two(factor)
-    coverage = cover(guide, target, steps, None if origin is None else two(origin, "origin"))
-    if coverage is None:
-        raise InputError(
-            f"the target does not overlap the guide: its sample (0, 0) lies at {origin} "
-            f"on a guide of {guide} pixels; align the images first"
-        )
-    inner = None if origin is None else coverage.origin
-    return coverage, sampling_operator(coverage.size, target, steps, phase=phase, origin=inner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -59,7 +60,7 @@ class Problem:
         """
         return bicubic(fill_nearest(self.target.samples, self.target.known), self.sampling)
 
-    @property
+    @cached_property
     def exact(self) -> ExactFidelity:
         """The constraint of exact samples."""
         return ExactFidelity(self.sampling, self.target.samples, self.target.known)
@@ -69,7 +70,7 @@ class Problem:
         """The soft term of noisy samples."""
         return SoftFidelity(self.sampling, self.target.samples, self.weights)
 
-    @property
+    @cached_property
     def bounds(self) -> tuple[np.float32, np.float32]:
         """Smallest and largest known sample, in ranges."""
         known = self.target.samples[self.target.known]

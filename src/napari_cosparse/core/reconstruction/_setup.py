@@ -149,7 +149,7 @@ def prepare(
     check_guide_shape(image.shape)
     confidence = _confidence(settings.weights, samples.shape)
     scaled = scale_target(samples, settings.invalid, confidence > 0)
-    coverage, sampling = _place(image.shape[:2], scaled.samples.shape, settings)
+    coverage, sampling = place(image.shape[:2], scaled.samples.shape, settings)
     if settings.dtype == "input" and samples.dtype.kind != "f" and not coverage.whole:
         raise InputError(
             f"dtype 'input' ({samples.dtype}) cannot mark the pixels that the target does not "
@@ -173,10 +173,30 @@ def prepare(
     return Task(settings, problem, coverage, samples.dtype, planes is not None)
 
 
-def _place(
+def place(
     guide: tuple[int, int], target: tuple[int, int], settings: Settings
 ) -> tuple[Coverage, SamplingOperator]:
-    """Where the samples lie on the guide."""
+    """Find where the samples lie on the guide.
+
+    Parameters
+    ----------
+    guide, target : tuple of int
+        Shapes, in pixels.
+    settings : Settings
+        Factor, phase, origin and blur.
+
+    Returns
+    -------
+    coverage : Coverage
+        Part of the guide near the target.
+    operator : SamplingOperator
+        Phi on that part.
+
+    Raises
+    ------
+    InputError
+        If the two do not overlap or the factor does not fit.
+    """
     factor = settings.steps or choose_factor(guide, target)
     coverage = cover(guide, target, factor, settings.origin)
     if coverage is None:
