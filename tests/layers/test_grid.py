@@ -134,6 +134,8 @@ def test_pixels_of_a_coarse_level_lie_in_the_middle_of_their_blocks():
     assert (found.factor, found.origin) == ((4, 4), (1.5, 1.5))
 
 
-def test_stack_is_refused():
-    with pytest.raises(InputError, match=r"shape \(5, 8, 8\)"):
-        grid_of(Image(np.zeros((5, 8, 8))))
+def test_planes_of_a_stack_have_one_grid():
+    """G18, M06."""
+    grid = grid_of(Image(np.zeros((5, 8, 12)), scale=(9, 2, 3), translate=(1, 4, 5)))
+    assert grid.shape == (8, 12)
+    np.testing.assert_array_equal(grid.matrix, [[2, 0, 4], [0, 3, 5], [0, 0, 1]])

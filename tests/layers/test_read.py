@@ -3,10 +3,10 @@
 import dask.array as da
 import numpy as np
 import pytest
-from napari.layers import Image
+from napari.layers import Image, Labels
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.layers import read
+from napari_cosparse.layers import Source, levels_of, read, shown_plane
 
 RNG = np.random.default_rng(0)
 
@@ -68,6 +68,32 @@ def test_leading_axes_of_length_one_are_dropped(shape):
     assert read(Image(np.zeros(shape))).load().shape == (6, 7)
 
 
-def test_stack_is_refused_plainly():
-    with pytest.raises(InputError, match=r"'cells' has shape \(5, 64, 64\).*two-dimensional"):
-        read(Image(np.zeros((5, 64, 64)), name="cells"))
+def test_stack_gives_the_plane_that_is_named():
+    """M06."""
+    stack = RNG.random((5, 2, 6, 7))
+    source = read(Image(stack, name="cells"))
+    np.testing.assert_array_equal(source.load((3, 1)), stack[3, 1])
+    for wrong in ((), (5, 0), (1,)):
+        with pytest.raises(InputError, match=r"'cells' is a stack of \(5, 2\) planes"):
+            source.load(wrong)
+
+
+def test_complex_values_are_refused():
+    source = Source("waves", np.zeros((6, 7), complex), rgb=False)
+    with pytest.raises(InputError, match=r"'waves' holds complex128"):
+        source.load()
+
+
+def test_holes_of_labels_and_shapes_of_levels():
+    labels = Labels(np.ones((3, 8, 6), int))
+    assert read(labels).leading == (3,)
+    pyramid = Image([np.zeros((16, 18, 3)), np.zeros((8, 9, 3))], rgb=True, contrast_limits=(0, 1))
+    assert levels_of(pyramid) == [(16, 18), (8, 9)]
+    assert levels_of(labels) == [(8, 6)]
+
+
+@pytest.mark.parametrize(("slider", "plane"), [(0, 0), (13, 1), (999, 4), (-5, 0)])
+def test_shown_plane_follows_the_slider_in_world_coordinates(slider, plane):
+    stack = Image(np.zeros((5, 6, 7)), scale=(10, 1, 1), translate=(3, 0, 0))
+    assert shown_plane(stack, (0, slider, 0, 0)) == (plane,)
+    assert shown_plane(Image(np.zeros((6, 7))), (0, slider, 0, 0)) == ()

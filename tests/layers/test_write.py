@@ -8,7 +8,7 @@ from napari.layers import Image, Layer
 
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
 from napari_cosparse.core.reconstruction import check_target, upsample
-from napari_cosparse.layers import METADATA_KEY, destination, layer_data
+from napari_cosparse.layers import METADATA_KEY, _write, as_levels, destination, layer_data
 
 STEP = np.array([[1.0, -1.0]]) / np.sqrt(2)
 DIFFERENCES = OperatorPair(
@@ -94,3 +94,42 @@ def test_provenance_is_plain_json(result):
     assert told["guided"] is True
     assert told["alignment"]["because"] == found.because
     assert made(result, Image(TARGET), Image(GUIDE)).metadata[METADATA_KEY]["alignment"] is None
+
+
+def test_stack_of_targets_keeps_its_axis_and_the_guides_plane(result):
+    """The guide is turned and has no time axis."""
+    guide = Image(
+        GUIDE, scale=(2, 3), rotate=30, translate=(5, 6), affine=np.diag([2, 2, 1]), units="um"
+    )
+    stack = Image(
+        np.stack([TARGET] * 3),
+        scale=(0.5, 8, 12),
+        translate=(10, 0, 0),
+        units=("s", "um", "um"),
+        axis_labels=("t", "y", "x"),
+    )
+    layer = Layer.create(*layer_data([result] * 3, destination(stack, guide)))
+    assert layer.data.shape == (3, 16, 24)
+    np.testing.assert_allclose(layer.data_to_world((2, 3, 4)), (11, *guide.data_to_world((3, 4))))
+    assert [str(unit) for unit in layer.units] == ["second", "micrometer", "micrometer"]
+    assert layer.axis_labels[0] == "t"
+    assert layer.metadata[METADATA_KEY]["planes"] == 3
+
+
+def test_level_of_a_pyramid_is_the_grid_and_is_told(result):
+    fine = np.zeros((64, 96))
+    guide = Image([fine, GUIDE], contrast_limits=(0, 1), scale=(3, 2), rotate=20)
+    layer = Layer.create(*layer_data(result, destination(Image(TARGET), guide, (0, 1))))
+    np.testing.assert_allclose(layer.data_to_world((1, 1)), guide.data_to_world((5.5, 5.5)))
+    assert layer.metadata[METADATA_KEY]["inputs"]["guide"]["level"] == 1
+
+
+def test_large_results_are_pyramids_of_views(monkeypatch):
+    monkeypatch.setattr(_write, "MULTISCALE_FROM", 64)
+    monkeypatch.setattr(_write, "COARSEST", 32)
+    image = np.arange(100 * 40.0).reshape(100, 40)
+    levels, multiscale = as_levels(image)
+    assert multiscale
+    assert [level.shape for level in levels] == [(100, 40), (50, 20), (25, 10)]
+    assert all(np.shares_memory(level, image) for level in levels)
+    assert as_levels(image[:50])[1] is False

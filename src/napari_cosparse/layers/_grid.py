@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 
-from ._read import check_plane
+from ._read import levels_of
+from ._world import is_physical, placement, plane_matrix, unit_factors, world_matrix
 
 DRIFT = 0.1  # guide pixels by which rotation and shear may move a sample before we refuse
 ROUNDING = 1e-3  # guide pixels over the whole image that are put down to rounding
@@ -19,7 +20,7 @@ ROUNDING = 1e-3  # guide pixels over the whole image that are put down to roundi
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Pixel grid of an image layer in the world.
+    """Pixel grid of a layer's planes in the world.
 
     Attributes
     ----------
@@ -41,7 +42,7 @@ class Grid:
     @property
     def is_default(self) -> bool:
         """Whether nobody has said where the layer lies: identity and pixels."""
-        in_pixels = all(str(unit) == "pixel" for unit in self.units)
+        in_pixels = not any(is_physical(unit) for unit in self.units)
         return in_pixels and bool(np.array_equal(self.matrix, np.eye(3)))
 
 
@@ -66,8 +67,8 @@ def grid_of(layer: Image, level: int = 0) -> Grid:
 
     Parameters
     ----------
-    layer : napari.layers.Image
-        Two-dimensional image; leading axes must have length 1.
+    layer : napari.layers.Image or Labels
+        A plane, or a stack of planes that lie on one another.
     level : int
         Pyramid level of a multiscale layer. Pixels of a coarse level are taken as means of blocks,
         so their centres lie in the middle of the block.
@@ -80,19 +81,10 @@ def grid_of(layer: Image, level: int = 0) -> Grid:
     Raises
     ------
     InputError
-        The layer is a stack, or its plane is tilted out of the last two world axes.
+        The planes are tilted out of the last two world axes.
     """
-    shape = layer.level_shapes[level] if layer.multiscale else layer.data.shape
-    shape = tuple(int(length) for length in shape[: layer.ndim])
-    check_plane(layer.name, shape)
-    matrix = _world_matrix(layer)
-    if not np.allclose(matrix[:-3, -3:-1], 0):
-        raise InputError(
-            f"layer {layer.name!r} is tilted out of its plane by its rotate, shear or affine; "
-            "only transforms within the plane are supported for now"
-        )
-    plane = np.delete(np.delete(matrix, np.s_[:-3], 0), np.s_[:-3], 1)
-    return Grid(layer.name, shape[-2:], plane @ _level_matrix(layer, level), layer.units[-2:])
+    matrix = plane_matrix(world_matrix(placement(layer, level)), layer.name)
+    return Grid(layer.name, levels_of(layer)[level], matrix, layer.units[-2:])
 
 
 def place(target: Grid, guide: Grid) -> Placing | None:
@@ -127,36 +119,17 @@ def place(target: Grid, guide: Grid) -> Placing | None:
     return Placing((factor[0], factor[1]), (origin[0], origin[1]))
 
 
-def _world_matrix(layer: Image) -> NDArray[np.float64]:
-    """Compose all transforms of a layer to one (ndim + 1, ndim + 1) matrix."""
-    corner = np.asarray(layer.data_to_world(np.zeros(layer.ndim)))
-    ends = [layer.data_to_world(end) for end in np.eye(layer.ndim)]
-    matrix = np.eye(layer.ndim + 1)
-    matrix[:-1, :-1] = (np.asarray(ends) - corner).T
-    matrix[:-1, -1] = corner
-    return matrix
-
-
-def _level_matrix(layer: Image, level: int) -> NDArray[np.float64]:
-    """Map pixels of a pyramid level to pixels of the finest level."""
-    if not layer.multiscale:
-        return np.eye(3)
-    step = np.asarray(layer.downsample_factors[level], np.float64)[-2:]
-    return np.array([[step[0], 0, (step[0] - 1) / 2], [0, step[1], (step[1] - 1) / 2], [0, 0, 1]])
-
-
 def _unit_matrix(target: Grid, guide: Grid) -> NDArray[np.float64]:
     """Convert the target's world coordinates to the guide's units."""
-    scale = []
-    for ours, theirs in zip(target.units, guide.units, strict=True):
-        if not ours.is_compatible_with(theirs):
-            raise InputError(
-                f"target {target.name!r} is measured in {ours} and guide {guide.name!r} in "
-                f"{theirs}, so their positions cannot be compared; give both layers units of one "
-                "kind, or take them as showing the same field of view"
-            )
-        scale.append((1.0 * ours).to(theirs).magnitude)
-    return np.diag([*scale, 1.0])
+    factors = unit_factors(target.units, guide.units)
+    if factors is None:
+        ours, theirs = (", ".join(sorted({str(unit) for unit in g.units})) for g in (target, guide))
+        raise InputError(
+            f"target {target.name!r} is measured in {ours} and guide {guide.name!r} in "
+            f"{theirs}, so their positions cannot be compared; give both layers units of one "
+            "kind, or take them as showing the same field of view"
+        )
+    return np.diag([*factors, 1.0])
 
 
 def _check_axes(matrix: NDArray[np.float64], target: Grid, guide: Grid) -> None:

@@ -1,12 +1,14 @@
-"""Pixels of napari's image layers as arrays for the core."""
+"""Pixels of napari's layers as arrays for the core."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
-from napari.layers import Image
+from napari.layers import Image, Labels
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
@@ -16,7 +18,7 @@ LUMINANCE = (0.299, 0.587, 0.114)  # ITU-R BT.601, as Pillow's and OpenCV's conv
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Pixels of one level of an image layer, read when they are needed.
+    """Pixels of one level of a layer, read when they are needed.
 
     It is made in the main thread and may be loaded in another one: it keeps no layer.
 
@@ -28,14 +30,58 @@ class Source:
         NumPy, Dask or Zarr array of the level.
     rgb : bool
         Whether the last axis is colour.
+    axis_labels : tuple of str
+        Names of the axes without colour.
     """
 
     name: str
     pixels: Any
     rgb: bool
+    axis_labels: tuple[str, ...] = ()
 
-    def load(self) -> NDArray[Any]:
-        """Pixels as they are, without leading axes and without alpha.
+    @property
+    def leading(self) -> tuple[int, ...]:
+        """Shape of the axes before the plane; empty for a plane."""
+        return tuple(int(n) for n in self.pixels.shape[: -3 if self.rgb else -2])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of a plane."""
+        rows, columns = self.pixels.shape[-3:-1] if self.rgb else self.pixels.shape[-2:]
+        return int(rows), int(columns)
+
+    def lazy(self, plane: Sequence[int] = ()) -> Any:  # noqa: ANN401 NumPy, Dask or Zarr
+        """One plane, neither computed nor converted where the array allows that.
+
+        Parameters
+        ----------
+        plane : sequence of int
+            Index on the leading axes; axes of length 1 may be left out.
+
+        Returns
+        -------
+        array-like, shape (H, W) or (H, W, 3 | 4)
+
+        Raises
+        ------
+        InputError
+            The layer's values are not real numbers, or there is no such plane.
+        """
+        if np.dtype(self.pixels.dtype).kind not in "buif":
+            raise InputError(
+                f"layer {self.name!r} holds {self.pixels.dtype} values; real numbers are needed, "
+                "convert the layer first"
+            )
+        index = self._index(plane)
+        return self.pixels[index] if index else self.pixels
+
+    def load(self, plane: Sequence[int] = ()) -> NDArray[Any]:
+        """Pixels of one plane as they are, without alpha.
+
+        Parameters
+        ----------
+        plane : sequence of int
+            Index on the leading axes; axes of length 1 may be left out.
 
         Returns
         -------
@@ -45,36 +91,48 @@ class Source:
         Raises
         ------
         InputError
-            The layer's values are not real numbers.
+            The layer's values are not real numbers, or it has several planes and none is named.
         """
-        image = np.asarray(self.pixels)
-        if image.dtype.kind not in "buif":
-            raise InputError(
-                f"layer {self.name!r} holds {image.dtype} values; real numbers are needed, "
-                "convert the layer first"
-            )
-        image = image.reshape(image.shape[-3 if self.rgb else -2 :])
+        image = np.asarray(self.lazy(plane))
         return image[..., :3] if self.rgb else image
 
-    def load_gray(self) -> NDArray[Any]:
-        """Pixels with colour replaced by its luminance.
+    def load_gray(self, plane: Sequence[int] = ()) -> NDArray[Any]:
+        """Pixels of one plane with colour replaced by its luminance.
+
+        Parameters
+        ----------
+        plane : sequence of int
+            As for `load`.
 
         Returns
         -------
         ndarray, shape (H, W)
             In the layer's unit; float32 where the layer has colour.
         """
-        image = self.load()
+        image = self.load(plane)
         return (image @ np.asarray(LUMINANCE)).astype(np.float32) if self.rgb else image
 
+    def _index(self, plane: Sequence[int]) -> tuple[int, ...]:
+        index = tuple(int(i) for i in plane)
+        if not index and prod(self.leading) == 1:
+            return (0,) * len(self.leading)
+        if len(index) != len(self.leading) or any(
+            not 0 <= i < n for i, n in zip(index, self.leading, strict=True)
+        ):
+            raise InputError(
+                f"layer {self.name!r} is a stack of {self.leading} planes and has no plane "
+                f"{index}; name one of them"
+            )
+        return index
 
-def read(layer: Image, level: int = 0) -> Source:
-    """Choose the pixels of an image layer, without computing them.
+
+def read(layer: Image | Labels, level: int = 0) -> Source:
+    """Choose the pixels of a layer, without computing them.
 
     Parameters
     ----------
-    layer : napari.layers.Image
-        Two-dimensional image, gray or colour; leading axes must have length 1.
+    layer : napari.layers.Image or Labels
+        Gray, colour or labels; a plane or a stack of planes.
     level : int
         Pyramid level of a multiscale layer, 0 is the finest.
 
@@ -86,35 +144,56 @@ def read(layer: Image, level: int = 0) -> Source:
     Raises
     ------
     InputError
-        The layer is a stack, or has no such level.
+        The layer has no such level, or no plane.
     """
     levels = list(layer.data) if layer.multiscale else [layer.data]
     if not 0 <= level < len(levels):
         raise InputError(
             f"layer {layer.name!r} has no level {level}; choose one of 0 to {len(levels) - 1}"
         )
-    pixels = levels[level]
-    check_plane(layer.name, pixels.shape[:-1] if layer.rgb else pixels.shape)
-    return Source(layer.name, pixels, bool(layer.rgb))
+    rgb = bool(getattr(layer, "rgb", False))
+    if layer.ndim < 2:
+        raise InputError(f"layer {layer.name!r} has {layer.ndim} axis; an image needs two")
+    return Source(layer.name, levels[level], rgb, tuple(layer.axis_labels))
 
 
-def check_plane(name: str, shape: tuple[int, ...]) -> None:
-    """Refuse arrays that are not one plane.
+def levels_of(layer: Image | Labels) -> list[tuple[int, int]]:
+    """Rows and columns of each pyramid level.
 
     Parameters
     ----------
-    name : str
-        Name of the layer, for the message.
-    shape : tuple of int
-        Shape of its pixels without colour.
+    layer : napari.layers.Image or Labels
+        Multiscale or not.
 
-    Raises
-    ------
-    InputError
-        There is a leading axis longer than 1, or fewer than two axes.
+    Returns
+    -------
+    list of tuple of int
+        The finest level first; one entry for a layer that is not multiscale.
     """
-    if len(shape) < 2 or any(length != 1 for length in shape[:-2]):
-        raise InputError(
-            f"layer {name!r} has shape {tuple(shape)}; only two-dimensional images are supported "
-            "for now, so choose one plane of it (right click on the layer > Split Stack)"
-        )
+    shapes = layer.level_shapes if layer.multiscale else [layer.data.shape]
+    cut = [tuple(int(n) for n in shape[: layer.ndim][-2:]) for shape in shapes]
+    return [(rows, columns) for rows, columns in cut]
+
+
+def shown_plane(layer: Image | Labels, point: Sequence[float]) -> tuple[int, ...]:
+    """Find the plane of a stack that the viewer shows.
+
+    Parameters
+    ----------
+    layer : napari.layers.Image or Labels
+        A stack, or a plane.
+    point : sequence of float
+        Position of the sliders in the world, ``viewer.dims.point``.
+
+    Returns
+    -------
+    tuple of int
+        Index on the leading axes, inside the stack; empty for a plane.
+    """
+    count = layer.ndim
+    place = np.zeros(count)
+    known = np.asarray(point, np.float64)[-count:]
+    place[count - len(known) :] = known
+    index = np.rint(layer.world_to_data(place)[: count - 2]).astype(int)
+    shape = layer.level_shapes[0] if layer.multiscale else layer.data.shape
+    return tuple(int(np.clip(i, 0, n - 1)) for i, n in zip(index, shape, strict=False))

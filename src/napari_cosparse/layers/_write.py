@@ -1,21 +1,24 @@
-"""Results of the core as layers on the guide's grid."""
+"""Upsampled images as layers on the guide's grid."""
 
 from __future__ import annotations
 
-import platform
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import napari
 import numpy as np
 from napari.layers import Image
 from numpy.typing import NDArray
 
-from napari_cosparse import __version__
 from napari_cosparse.core.reconstruction import Alignment, Upsampled
 
-PLACEMENT = ("scale", "translate", "rotate", "shear", "affine", "units", "axis_labels")
-METADATA_KEY = "napari-cosparse"
+from ._axes import match_stacks
+from ._read import read
+from ._record import METADATA_KEY, input_record, make_record
+from ._world import placement, plane_matrix, set_world, world_matrix
+
+MULTISCALE_FROM = 4096  # pixels along an axis beyond which a result is shown as a pyramid
+COARSEST = 1024  # pixels along the longer axis of its last level
 
 LayerData = tuple[Any, dict[str, Any], str]
 
@@ -29,13 +32,13 @@ class Destination:
     name : str
         Name of the result layer.
     shape : tuple of int
-        Shape of its data: the guide's without colour.
+        Shape of its data: the guide's plane after the leading axes of both.
     placement : dict
-        The guide's transforms, units and axis labels.
+        The guide's transforms, units and axis labels; the target's for axes that only it has.
     looks : dict
         The target's colormap and contrast limits; empty for a target in colour.
     inputs : dict
-        Names and files of target and guide.
+        Names and files of target and guide, with the levels that are read.
     """
 
     name: str
@@ -45,7 +48,7 @@ class Destination:
     inputs: dict[str, Any]
 
 
-def destination(target: Image, guide: Image) -> Destination:
+def destination(target: Image, guide: Image, levels: tuple[int, int] = (0, 0)) -> Destination:
     """Note where and how the upsampled target is to be shown.
 
     Parameters
@@ -53,14 +56,17 @@ def destination(target: Image, guide: Image) -> Destination:
     target : napari.layers.Image
         The low-resolution layer.
     guide : napari.layers.Image
-        The high-resolution layer, whose finest level is the result's grid.
+        The high-resolution layer.
+    levels : tuple of int
+        Pyramid levels of target and guide that are read; the guide's is the result's grid.
 
     Returns
     -------
     Destination
         Copies of the layers' settings: later changes to the layers do not matter.
     """
-    state = guide.as_layer_data_tuple()[1]
+    low, fine = read(target, levels[0]), read(guide, levels[1])
+    stack = match_stacks(low, fine)
     looks = {}
     if not target.rgb:
         looks = {
@@ -69,22 +75,27 @@ def destination(target: Image, guide: Image) -> Destination:
         }
     return Destination(
         name=f"{target.name} [upsampled]",
-        shape=tuple(guide.data.shape[: guide.ndim]),
-        placement={key: state[key] for key in PLACEMENT},
+        shape=(*stack.shape, *fine.shape),
+        placement=_placement(target, guide, levels, stack.shape),
         looks=looks,
-        inputs={"target": _input(target), "guide": _input(guide)},
+        inputs={
+            "target": input_record(target, levels[0]),
+            "guide": input_record(guide, levels[1]),
+        },
     )
 
 
 def layer_data(
-    result: Upsampled, where: Destination, alignment: Alignment | None = None
+    results: Upsampled | Sequence[Upsampled],
+    where: Destination,
+    alignment: Alignment | None = None,
 ) -> LayerData:
-    """Turn an upsampled image into a layer on the guide's grid.
+    """Turn upsampled planes into a layer on the guide's grid.
 
     Parameters
     ----------
-    result : Upsampled
-        What the core returned.
+    results : Upsampled or sequence of Upsampled
+        What the core returned, one for each plane.
     where : Destination
         What `destination` noted before the run.
     alignment : Alignment, optional
@@ -92,30 +103,35 @@ def layer_data(
 
     Returns
     -------
-    tuple of (ndarray, dict, str)
-        Layer data, for `napari.layers.Layer.create` or `viewer.add_image`. Contrast limits are
-        always given, so that napari need not look at the pixels.
+    tuple of (ndarray or list, dict, str)
+        Layer data, for `napari.layers.Layer.create`. Contrast limits are always given, so that
+        napari need not look at the pixels; large images are pyramids of views.
     """
-    looks = where.looks or {"contrast_limits": _limits(result.image)}
+    planes = [results] if isinstance(results, Upsampled) else list(results)
+    only = len(planes) == 1
+    image = planes[0].image if only else np.stack([plane.image for plane in planes])
+    looks = where.looks or {"contrast_limits": limits_of(image)}
+    data, multiscale = as_levels(image.reshape(where.shape))
     state = {
         "name": where.name,
         "rgb": False,
+        "multiscale": multiscale,
         **where.placement,
         **looks,
-        "metadata": {METADATA_KEY: provenance(result, where.inputs, alignment)},
+        "metadata": {METADATA_KEY: provenance(planes, where.inputs, alignment)},
     }
-    return result.image.reshape(where.shape), state, "image"
+    return data, state, "image"
 
 
 def provenance(
-    result: Upsampled, inputs: dict[str, Any], alignment: Alignment | None = None
+    planes: Sequence[Upsampled], inputs: dict[str, Any], alignment: Alignment | None = None
 ) -> dict[str, Any]:
     """Everything needed to repeat and to judge a result.
 
     Parameters
     ----------
-    result : Upsampled
-        What the core returned.
+    planes : sequence of Upsampled
+        What the core returned; of several planes the worst figure is told.
     inputs : dict
         Names and files of the inputs.
     alignment : Alignment, optional
@@ -127,39 +143,103 @@ def provenance(
         JSON-able: parameters, inputs, versions, stop reason, noise, misfit, overshoot and
         whether the guide had a say; the check of its edges, or None if there was none.
     """
-    return {
-        "parameters": dict(result.parameters),
-        "inputs": inputs,
-        "stop": str(result.stop),
-        "converged": bool(result.stop.converged),
-        "noise": float(result.noise),
-        "misfit": float(result.misfit),
-        "overshoot": float(result.overshoot),
-        "guided": bool(result.guided),
-        "alignment": None if alignment is None else _plain(alignment),
-        "iterations": int(result.iterations),
-        "versions": {
-            "napari-cosparse": __version__,
-            "napari": napari.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-    }
+    first = planes[0]
+    return make_record(
+        "upsample",
+        first.parameters,
+        inputs,
+        planes=len(planes),
+        stop=str(first.stop),
+        converged=all(bool(plane.stop.converged) for plane in planes),
+        noise=max(float(plane.noise) for plane in planes),
+        misfit=max(float(plane.misfit) for plane in planes),
+        overshoot=max(float(plane.overshoot) for plane in planes),
+        guided=all(bool(plane.guided) for plane in planes),
+        iterations=sum(int(plane.iterations) for plane in planes),
+        alignment=None
+        if alignment is None
+        else asdict(alignment) | {"shift": list(alignment.shift)},
+    )
 
 
-def _plain(alignment: Alignment) -> dict[str, Any]:
-    """Alignment as JSON values."""
-    return asdict(alignment) | {"shift": list(alignment.shift)}
+def as_levels(image: NDArray[Any]) -> tuple[Any, bool]:
+    """Offer a large image as a pyramid of views, so that napari draws the coarsest first.
+
+    Parameters
+    ----------
+    image : ndarray, shape (..., H, W)
+        In memory.
+
+    Returns
+    -------
+    data : ndarray or list of ndarray
+        The image, or its levels: views, nothing is copied.
+    multiscale : bool
+        Whether it is a list.
+    """
+    if max(image.shape[-2:]) <= MULTISCALE_FROM:
+        return image, False
+    levels = [image]
+    while max(levels[-1].shape[-2:]) > COARSEST:
+        levels.append(levels[-1][..., ::2, ::2])
+    return levels, True
 
 
-def _input(layer: Image) -> dict[str, Any]:
-    """Name and origin of a layer, JSON-able."""
-    path = layer.source.path
-    return {"name": layer.name, "path": None if path is None else str(path)}
+def limits_of(image: NDArray[Any]) -> tuple[float, float]:
+    """Range of the finite values, never empty.
 
+    Parameters
+    ----------
+    image : ndarray
+        Any shape.
 
-def _limits(image: NDArray[np.float32]) -> tuple[float, float]:
-    """Range of the finite values, never empty."""
+    Returns
+    -------
+    tuple of float
+        For `contrast_limits`.
+    """
     finite = image[np.isfinite(image)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     return low, high if high > low else low + 1.0
+
+
+def _placement(
+    target: Image, guide: Image, levels: tuple[int, int], leading: tuple[int, ...]
+) -> dict[str, Any]:
+    """Take the guide's place, and that of the target for axes which only the target has."""
+    state = placement(guide, levels[1])
+    if len(leading) + 2 == guide.ndim:
+        return state
+    theirs = placement(target, levels[0])
+    more = len(leading) + 2 - guide.ndim
+    kept = _kept_axes(target, guide, more)
+    plane = plane_matrix(world_matrix(state), guide.name)
+    ours = {
+        name: np.concatenate([np.asarray(theirs[name])[kept], np.asarray(state[name])])
+        for name in ("scale", "translate")
+    }
+    joined = {
+        **ours,
+        "rotate": np.eye(len(leading) + 2),
+        "shear": np.zeros(_shears(len(leading) + 2)),
+        "affine": np.eye(len(leading) + 3),
+        "units": tuple(theirs["units"][axis] for axis in kept) + tuple(state["units"]),
+        "axis_labels": tuple(theirs["axis_labels"][axis] for axis in kept)
+        + tuple(state["axis_labels"]),
+    }
+    world = world_matrix(joined)
+    world[-3:, -3:] = plane
+    world[:-3, -1] = ours["translate"][:-2]
+    return set_world(joined, world)
+
+
+def _kept_axes(target: Image, guide: Image, count: int) -> list[int]:
+    """Leading axes of the target that the guide lacks."""
+    labels = set(guide.axis_labels)
+    found = [axis for axis in range(target.ndim - 2) if target.axis_labels[axis] not in labels]
+    return found[:count]
+
+
+def _shears(ndim: int) -> int:
+    """Count the shears of so many axes."""
+    return ndim * (ndim - 1) // 2
