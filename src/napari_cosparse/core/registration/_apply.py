@@ -1,0 +1,109 @@
+"""Apply a registration to images and labels.
+
+The matrix maps fixed pixel (row, column, 1) to moving pixel (row, column, 1); pixel centres are at
+whole numbers. An image is resampled backwards, so it uses the matrix as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._apply_checks import Registered, as_pixels, plan_warp
+from ._warp import Warp, blocks
+from ._warp_types import input_limits
+
+
+def apply_transform(
+    image: ArrayLike,
+    matrix: ArrayLike | Registered,
+    *,
+    shape: tuple[int, int] | None = None,
+    order: str = "linear",
+    fill: float | None = None,
+    origin: tuple[int, int] = (0, 0),
+) -> NDArray[Any]:
+    """Resample a moving image onto the fixed image's pixels.
+
+    Pixel x of the result is the image at position ``matrix @ x``. Half a pixel around the image the
+    border pixels go on; further out is `fill`. A pixel that is not finite stays local: the result
+    is so where the nearest pixel is, and elsewhere the known neighbours share the weight. The work
+    goes block by block, so memory beyond the result stays bounded.
+
+    Parameters
+    ----------
+    image : array_like, shape (H, W) or (H, W, 3 or 4)
+        The moving image, of any real type; masked entries become NaN.
+    matrix : array_like, shape (3, 3), or Registration
+        Maps fixed pixel (row, column, 1) to moving pixel (row, column, 1).
+    shape : tuple of int, optional
+        Rows and columns of the result: those of the fixed image. None takes them from the
+        registration, and the size of `image` with a bare matrix. `moving_extent` gives the shape
+        and origin that keep the whole moving image.
+    order : {"linear", "cubic", "nearest"}
+        Interpolation. Cubic is a B-spline through the pixels; of integers it is clipped to the
+        image's range. Masks are interpolated and cut at one half.
+    fill : float, optional
+        Value outside the image; NaN for floating-point images and 0 for others if None.
+    origin : tuple of int
+        Fixed pixel (row, column) at which the result begins.
+
+    Returns
+    -------
+    ndarray, shape `shape` or (*shape, 3 or 4)
+        The resampled image, in the type of `image`.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks a rule, or the registration is not trusted.
+    """
+    pixels = as_pixels(image)
+    warp, size = plan_warp(pixels.shape[:2], pixels.dtype, matrix, shape, order, fill, origin)
+    if order == "cubic":
+        warp = Warp(warp.matrix, warp.shape, order, warp.fill, input_limits(pixels))
+    result = np.empty(size + pixels.shape[2:], pixels.dtype)
+    for block in blocks(size, warp.matrix):
+        window = warp.window(block)
+        result[block] = (
+            warp.empty(pixels, block)
+            if window is None
+            else warp.block(pixels[window], window, block)
+        )
+    return result
+
+
+def apply_to_labels(
+    labels: ArrayLike,
+    matrix: ArrayLike | Registered,
+    *,
+    shape: tuple[int, int] | None = None,
+    origin: tuple[int, int] = (0, 0),
+    background: int = 0,
+) -> NDArray[Any]:
+    """Resample a label image onto the fixed image's pixels; no new label ever appears.
+
+    Parameters
+    ----------
+    labels : array_like, shape (H, W)
+        Labels on the moving image.
+    matrix, shape, origin :
+        As in `apply_transform`.
+    background : int
+        Label outside the moving image.
+
+    Returns
+    -------
+    ndarray, shape `shape`
+        Labels of the nearest pixels, in the type of `labels`.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks a rule, or the registration is not trusted.
+    """
+    return apply_transform(
+        labels, matrix, shape=shape, order="nearest", fill=background, origin=origin
+    )
