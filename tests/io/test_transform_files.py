@@ -27,7 +27,7 @@ def turned(angle, shift=(0.0, 0.0), scale=1.0):
     return np.array([[c, -s, shift[0]], [s, c, shift[1]], [0, 0, 1]])
 
 
-SKEW = np.array([[0.9, -0.2, 5.25], [0.35, 1.1, -3.3], [0, 0, 1]])
+SKEW = np.array([[0.9, -0.2, 5.25], [0.35, 1.1, -3.337], [0, 0, 1]])
 
 
 class Reason(Enum):
