@@ -30,24 +30,49 @@ from napari_cosparse.core.reconstruction import (
     check_target,
     degrade,
 )
-from napari_cosparse.io import load_operators, make_scene, save_operators, shipped_operators
+from napari_cosparse.core.registration import (
+    Extent,
+    apply_to_labels,
+    apply_to_points,
+    apply_to_shapes,
+    apply_transform,
+    moving_extent,
+)
+from napari_cosparse.io import (
+    Transform,
+    load_operators,
+    load_transform,
+    make_scene,
+    save_operators,
+    save_transform,
+    shipped_operators,
+)
 
 DEFAULT_OPERATORS = "intensity-depth"
 
 __all__ = [
     "Alignment",
     "AtomGroup",
+    "Extent",
     "Learned",
     "OperatorPair",
+    "Transform",
     "Upsampled",
+    "apply_to_labels",
+    "apply_to_points",
+    "apply_to_shapes",
+    "apply_transform",
     "check_alignment",
     "check_target",
     "degrade",
     "learn_operators",
     "learn_steps",
     "load_operators",
+    "load_transform",
     "make_scene",
+    "moving_extent",
     "save_operators",
+    "save_transform",
     "shipped_operators",
     "upsample",
     "upsample_steps",

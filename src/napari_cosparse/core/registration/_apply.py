@@ -89,8 +89,12 @@ def apply_to_labels(
     ----------
     labels : array_like, shape (H, W)
         Labels on the moving image.
-    matrix, shape, origin :
-        As in `apply_transform`.
+    matrix : array_like, shape (3, 3), or Registration
+        Maps fixed pixel (row, column, 1) to moving pixel (row, column, 1).
+    shape : tuple of int, optional
+        Rows and columns of the result; see `apply_transform`.
+    origin : tuple of int
+        Fixed pixel (row, column) at which the result begins.
     background : int
         Label outside the moving image.
 

@@ -93,8 +93,10 @@ def apply_to_shapes(
     shapes : iterable of array_like, shape (n, d)
         Vertices of each shape, as napari's Shapes layer holds them. A sheared rectangle or ellipse
         is none any more: carry it as a polygon.
-    matrix, direction :
-        As in `apply_to_points`.
+    matrix : array_like, shape (3, 3), or Registration
+        Maps fixed pixel (row, column, 1) to moving pixel (row, column, 1).
+    direction : {"moving to fixed", "fixed to moving"}
+        From which image to which.
 
     Returns
     -------
