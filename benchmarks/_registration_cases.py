@@ -22,10 +22,10 @@ from _registration_images import (
     brain,
     depth,
     gray,
-    landmarks,
     nir,
     shg,
 )
+from _registration_landmarks import LANDMARKS, landmarks
 from _registration_motion import (
     Box,
     Matrix,
@@ -45,19 +45,6 @@ TABLE3 = ((0, 0, 10), (-5, -5, 0), (10, 0, 5), (-5, -5, 5))
 TABLE3_PAIRS = ("art", "oldbuilding", "mountain")
 MAP_X, MAP_ANGLE, MAP_SIZE = 40, 20, (216, 290)
 RIGID = ("art", "books", "dolls")
-LANDMARKS = (
-    "depth_optical_do6",
-    "sar_optical_so1",
-    "rgb_nir_vn_20",
-    "rgb_nir_vn_25",
-    "retina_24",
-    "retina_93",
-    "mr_pet_1",
-    "mr_pet_5",
-    "spect_ct_1",
-    "spect_ct_5",
-    "t1_t2_10",
-)
 GROUPS = {"mr/pet": "SE", "spect/ct": "SE"}
 """Of the landmark pairs; A for the others."""
 SHARE, TURN = 0.06, 15.0  # motions of the mixed modalities: of the larger side, degrees
@@ -297,8 +284,8 @@ def repeated(pair: Pair, seed: int, count: int, group: str = "SE") -> Iterator[C
         yield deregister(pair, matrix, f"seed {seed}.{number}", group=group)
 
 
-def speed_case(data: Path) -> Case:
-    """One RGB/NIR case of 600x400 pixels: 20 px, 10 degrees."""
+def speed_case(data: Path, share: float = 1.0) -> Case:
+    """One RGB/NIR case of 600x400 pixels: a share of 20 px and 10 degrees."""
     pair = nir(data, "indoor_0010")
-    matrix = motion(pair.moving.shape, 10, (12, -16))
-    return deregister(pair, matrix, "600x400", size=(400, 600))
+    matrix = motion(pair.moving.shape, 10 * share, (12 * share, -16 * share))
+    return deregister(pair, matrix, f"600x400, {share:g} of the motion", size=(400, 600))

@@ -11,8 +11,7 @@ import numpy as np
 from _registration_motion import Matrix, crop, motion, resample, window
 from numpy.typing import NDArray
 from PIL import Image
-from scipy.io import loadmat
-from scipy.ndimage import binary_erosion, binary_fill_holes, binary_opening, label
+from scipy.ndimage import binary_erosion
 
 LARGEST = 800  # pixels: a larger image is halved, both of the pair
 GRAY = (0.299, 0.587, 0.114)
@@ -28,9 +27,6 @@ BRAINS = {
 TOLERANCE = {"nir": 3.0, "depth": 3.0, "t1_t2": 3.0, "t1_pd": 3.0, "retina": 3.0, "cells": 3.0}
 """Largest corner error that is right, px, by modality; 5 px where the truth itself is rough."""
 ROUGH = 5.0
-RIM = {"retina_24": (25, 25), "retina_93": (6, 25)}
-"""Luminance of the field of view's rim, fixed and moving."""
-RIM_WIDTH = 8  # pixels that the masks lose at the rim
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +117,7 @@ def nir(data: Path, name: str) -> Pair:
     colour = read(folder / f"{name}_rgb.jpg")
     infrared = gray(read(folder / f"{name}_nir.jpg"))
     if not name.isdigit():
-        affine = _to_rows(np.vstack([np.load(folder / f"{name}_nir.npy"), [0, 0, 1]]))
+        affine = to_rows(np.vstack([np.load(folder / f"{name}_nir.npy"), [0, 0, 1]]))
         box = window(colour.shape, affine)
         infrared = crop(resample(infrared, affine, colour.shape[:2]), box)
         colour = crop(colour, box)
@@ -238,62 +234,7 @@ def cells(data: Path, fixed: str, moving: str) -> Pair:
     return _same_grid(f"{fixed}/{moving}", "cells", *images)
 
 
-@cache
-def landmarks(data: Path, name: str) -> Pair:
-    """Two images as they come, related by landmarks.
-
-    Parameters
-    ----------
-    data : Path
-        Folder of the images.
-    name : str
-        Of the file, without its ending.
-
-    Returns
-    -------
-    Pair
-        Retina pairs have masks of their field of view.
-    """
-    content = loadmat(data / f"landmarks/{name}.mat")
-    fixed, moving = content["I_fix"], content["I_move"]
-    truth = np.linalg.inv(from_matlab(content["T"]))
-    marks = content["Landmarks"][0, 0]
-    points, moved = (marks[key].astype(float)[:, ::-1] - 1 for key in ("LMfix", "LMmov"))
-    rims = RIM.get(name)
-    masks = (None, None) if rims is None else tuple(map(_field, (fixed, moving), rims))
-    modality = MODALITY[name.rpartition("_")[0]]
-    return Pair(f"landmarks {name}", modality, fixed, moving, truth, *masks, points, moved)
-
-
-MODALITY = {
-    "depth_optical": "depth/optical",
-    "mr_pet": "mr/pet",
-    "retina": "retina",
-    "rgb_nir_vn": "nir",
-    "sar_optical": "sar",
-    "spect_ct": "spect/ct",
-    "t1_t2": "t1_t2",
-}
-
-
-def from_matlab(matrix: Matrix) -> Matrix:
-    """Convert MATLAB's ``[x y 1] @ T`` from 1-based x, y to ``T (row, column, 1)``.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (3, 3)
-        For row vectors from the right, columns before rows, first pixel at 1.
-
-    Returns
-    -------
-    ndarray, shape (3, 3), float64
-        For column vectors from the left, rows before columns, first pixel at 0.
-    """
-    one = np.array([[1.0, 0, 1], [0, 1, 1], [0, 0, 1]])
-    return _to_rows(np.linalg.inv(one) @ matrix.T @ one)
-
-
-def _to_rows(matrix: Matrix) -> Matrix:
+def to_rows(matrix: Matrix) -> Matrix:
     """Swap x and y."""
     order = [1, 0, 2]
     return np.asarray(matrix[np.ix_(order, order)], np.float64)
@@ -312,12 +253,3 @@ def _carry(values: NDArray[np.float32]) -> NDArray[np.float32]:
     known = ~np.isnan(values)
     last = np.maximum.accumulate(np.where(known, np.arange(values.shape[1]), 0), axis=1)
     return np.asarray(np.take_along_axis(values, last, axis=1))
-
-
-def _field(image: NDArray[Any], rim: float) -> NDArray[np.bool_]:
-    """Field of view of a fundus camera: the largest bright region, without its rim."""
-    bright = binary_opening(binary_fill_holes(gray(image) > rim), np.ones((7, 7)))
-    regions, _ = label(bright)
-    largest = np.argmax(np.bincount(regions.ravel())[1:]) + 1
-    filled = binary_fill_holes(regions == largest)
-    return np.asarray(binary_erosion(filled, iterations=RIM_WIDTH, border_value=0))

@@ -32,12 +32,12 @@ from _registration_images import (
     depth,
     gray,
     holes,
-    landmarks,
     nir,
     shg,
     t1_pd,
     thermal,
 )
+from _registration_landmarks import landmarks
 from _registration_motion import crop, translation
 from scipy.ndimage import gaussian_filter
 
