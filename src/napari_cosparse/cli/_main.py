@@ -25,14 +25,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 done, 2 wrong input or a file that cannot be read or written (with one line
-        that says why), 130 interrupted.
+        Exit code: 0 done, 2 wrong input or a file that cannot be read or written, 3 a registration
+        that is not to be trusted (both with one line that says why), 130 interrupted.
     """
     for name in _CHATTY:
         logging.getLogger(name).addHandler(logging.NullHandler())
     try:
         arguments = parse(argv)
-        arguments.run(arguments)
+        code: int | None = arguments.run(arguments)
     except KeyboardInterrupt:
         complain("stopped; nothing was written")
         return INTERRUPTED
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         complain(f"error: not enough memory ({error}); use smaller images")
         return WRONG_INPUT
-    return DONE
+    return DONE if code is None else code
 
 
 def _words(error: OSError) -> str:

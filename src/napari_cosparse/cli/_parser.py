@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from napari_cosparse import __version__
 from napari_cosparse.core.errors import InputError
 
+from ._parser_register import add_apply, add_register
 from ._terminal import PROGRAM
 
 _ANY_FACTOR = "--factor"
@@ -91,13 +92,14 @@ def _numbers(word: str) -> tuple[float, ...]:
     return numbers
 
 
-def _command(name: str) -> Callable[[argparse.Namespace], None]:
+def _command(name: str) -> Callable[[argparse.Namespace], int | None]:
     """Return the function of a command; its libraries are loaded when it runs."""
 
-    def run(arguments: argparse.Namespace) -> None:
+    def run(arguments: argparse.Namespace) -> int | None:
         from importlib import import_module
 
-        import_module(f"napari_cosparse.cli._{name}").run(arguments)
+        code: int | None = import_module(f"napari_cosparse.cli._{name}").run(arguments)
+        return code
 
     return run
 
@@ -107,7 +109,7 @@ def _parser() -> _Parser:
     parser = _Parser(
         prog=PROGRAM,
         description="Coupled analysis operators: learn a pair from registered images of two "
-        "modalities and upsample one modality with the other as a guide.",
+        "modalities, upsample one modality with the other as a guide, register the two.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
@@ -115,9 +117,11 @@ def _parser() -> _Parser:
     for name, text, add in (
         ("learn", "learn an operator pair from registered image pairs", _add_learn),
         ("upsample", "upsample an image with the help of a guide", _add_upsample),
+        ("register", "find how two images of two modalities lie on each other", add_register),
+        ("apply", "resample an image by a transform that was found before", add_apply),
         ("info", "show what is in an operator file", _add_info),
         ("operators", "list the operators that come with the package", _add_nothing),
-        ("demo", "make a scene, learn, upsample and compare", _add_demo),
+        ("demo", "make a scene, learn, upsample, register and compare", _add_demo),
     ):
         sub = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
         sub.set_defaults(run=_command(name))

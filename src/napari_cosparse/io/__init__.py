@@ -5,8 +5,8 @@ from ._operators import encode, load_operators, operator_path, save_operators, s
 from ._plain import plain, to_json
 from ._read_image import read_image
 from ._samples import Scene, StereoView, make_scene, motorcycle
-from ._transform_file import load_transform, save_transform, transform_path
-from ._transform_record import Transform
+from ._transform_file import encode_transform, load_transform, save_transform, transform_path
+from ._transform_record import Transform, as_transform
 from ._write_image import FLOAT_ENDINGS, check_image_path, write_image, write_pixels
 
 __all__ = [
@@ -14,9 +14,11 @@ __all__ = [
     "Scene",
     "StereoView",
     "Transform",
+    "as_transform",
     "check_destination",
     "check_image_path",
     "encode",
+    "encode_transform",
     "load_operators",
     "load_transform",
     "make_scene",

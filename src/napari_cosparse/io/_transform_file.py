@@ -67,14 +67,37 @@ def save_transform(
         pixel_size_fixed=pixel_size_fixed,
         pixel_size_moving=pixel_size_moving,
     )
-    if not transform.trusted and path.suffix.lower() != ".json":
+    write_together([(path, partial(write_bytes, content=encode_transform(path, transform)))])
+    return path
+
+
+def encode_transform(path: str | Path, transform: Transform) -> bytes:
+    """Make the content of a transform file.
+
+    Parameters
+    ----------
+    path : str or Path
+        Its ending chooses the format; nothing is written.
+    transform : Transform
+        The transform.
+
+    Returns
+    -------
+    bytes
+        What the file is to hold.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown, or the transform is not trusted and the format cannot say so.
+    """
+    ending = transform_path(path).suffix.lower()
+    if not transform.trusted and ending != ".json":
         raise InputError(
             f"{path}: the registration is not trusted ({transform.because}), which only .json can "
             "say. Write .json, or pass the matrix alone"
         )
-    content = _WRITERS[path.suffix.lower()](transform).encode("ascii")
-    write_together([(path, partial(write_bytes, content=content))])
-    return path
+    return _WRITERS[ending](transform).encode("ascii")
 
 
 def load_transform(
