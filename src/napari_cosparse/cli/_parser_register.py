@@ -110,6 +110,6 @@ def add_apply(parser: argparse.ArgumentParser) -> None:
     add("--fill", type=float, metavar="VALUE",
         help="value outside the image; NaN for floating point and 0 else if not given")  # fmt: skip
     add("--extent", choices=("fixed", "moving"), default="fixed",
-        help="keep what lies on the fixed image, or the whole moving image [%(default)s]")  # fmt: skip
+        help="keep what is on the fixed image, or all of the moving one [%(default)s]")  # fmt: skip
     add("--force", action="store_true", help="apply a transform that is not trusted, too")
     add_pixel_sizes(parser)
