@@ -101,7 +101,7 @@ def test_image_wider_than_a_tile():
     rng = np.random.default_rng(0)
     shape = 3, 1100
     operator = GlobalOperator(bank(random_frame()), "v", np.float64)
-    assert len(list(tiles_of(0, *shape, 18))) == 3
+    assert len(list(tiles_of(0, *shape, 18))) == 2
     image = rng.standard_normal(shape)
     responses = [rng.standard_normal((len(a), *shape)) for a in operator.atoms]
     left = sum(np.vdot(a, b) for a, b in zip(operator.forward(image), responses, strict=True))
@@ -158,12 +158,14 @@ def test_inputs_stay_as_they_are():
     rows=st.integers(1, 70),
     width=st.integers(1, 1700),
     atoms=st.integers(1, 400),
+    taps=st.sampled_from([1, 9, 25]),
 )
-def test_tiles_cover_every_pixel_once(first, rows, width, atoms):
+def test_tiles_cover_every_pixel_once(first, rows, width, atoms, taps):
     seen = np.zeros((first + rows, width), int)
-    for tile in tiles_of(first, first + rows, width, atoms):
+    for tile in tiles_of(first, first + rows, width, atoms, taps):
         assert tile.rows > 0
-        assert 0 < tile.width <= 512
+        assert 0 < tile.width <= 1024
+        assert tile.width <= 64 or tile.width * atoms * taps <= 1_000_000
         seen[tile.row : tile.row + tile.rows, tile.column : tile.column + tile.width] += 1
     assert (seen[first:] == 1).all()
     assert not seen[:first].any()

@@ -7,7 +7,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from napari_cosparse.core.descent import inner, lbfgs
+from napari_cosparse.core.bands import inner
+from napari_cosparse.core.descent import lbfgs
 
 SHAPE = 6, 7
 

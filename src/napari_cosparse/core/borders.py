@@ -59,10 +59,30 @@ def fold(padded: Plane, margin: int) -> Plane:
     ndarray, shape (h, w)
     """
     for axis in (0, 1):
-        lines = np.moveaxis(padded, axis, 0)
-        size = len(lines) - 2 * margin
-        source = reflected(size, margin) + margin
-        for index in (*range(margin), *range(size + margin, size + 2 * margin)):
-            lines[source[index]] += lines[index]
-        padded = np.moveaxis(lines[margin : margin + size], 0, axis)
+        padded = fold_axis(padded, margin, axis)
     return np.ascontiguousarray(padded)
+
+
+def fold_axis(padded: Plane, margin: int, axis: int) -> Plane:
+    """Add the margin back along one axis, in place.
+
+    Parameters
+    ----------
+    padded : ndarray, shape (h, w), one of them with the margin on both ends
+        Overwritten.
+    margin : int
+        Padding on each side, in pixels.
+    axis : int
+        0 for rows, 1 for columns.
+
+    Returns
+    -------
+    ndarray
+        View of the part without margin.
+    """
+    lines = np.moveaxis(padded, axis, 0)
+    size = len(lines) - 2 * margin
+    source = reflected(size, margin) + margin
+    for index in (*range(margin), *range(size + margin, size + 2 * margin)):
+        lines[source[index]] += lines[index]
+    return np.moveaxis(lines[margin : margin + size], 0, axis)

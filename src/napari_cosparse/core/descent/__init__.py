@@ -11,7 +11,7 @@ from ._beta import (
     steepest,
 )
 from ._conjugate import iterate
-from ._lbfgs import Descent, inner, lbfgs
+from ._lbfgs import Descent, lbfgs
 from ._minimise import minimise, until
 from ._objective import Counted, Objective
 from ._result import Iterate, Result
@@ -34,7 +34,6 @@ __all__ = [
     "fletcher_reeves",
     "hestenes_stiefel",
     "hybrid",
-    "inner",
     "iterate",
     "lbfgs",
     "minimise",

@@ -5,7 +5,7 @@ from ._baselines import bank, first_differences, join, random_frame, second_diff
 from ._diagnostics import Diagnostics, diagnose
 from ._learn import Learned, learn_operators, learn_steps
 from ._pair import AtomGroup, OperatorPair, square_offsets
-from ._windows import Tile, tiles_of
+from ._windows import Store, Tile, tiles_of
 
 __all__ = [
     "AtomGroup",
@@ -13,6 +13,7 @@ __all__ = [
     "GlobalOperator",
     "Learned",
     "OperatorPair",
+    "Store",
     "Tile",
     "bank",
     "diagnose",

@@ -11,7 +11,7 @@ from napari_cosparse.core.borders import fold, pad
 from napari_cosparse.core.types import Plane
 
 from ._pair import OperatorPair
-from ._windows import Tile, Windows, tiles_of
+from ._windows import Store, Tile, Windows, tiles_of
 
 Modality = Literal["u", "v"]
 
@@ -60,11 +60,13 @@ class GlobalOperator:
     def _forward_group(self, part: int, padded: Plane, shape: tuple[int, ...]) -> Plane:
         atoms = self.atoms[part]
         out = np.empty((len(atoms), *shape), self.dtype)
-        for tile in tiles_of(0, shape[0], shape[1], len(atoms)):
-            out[:, *_inside(tile)] = self.respond(part, padded, tile).transpose(1, 0, 2)
+        for tile in tiles_of(0, shape[0], shape[1], *atoms.shape):
+            out[:, *tile.inside] = self.respond(part, padded, tile).transpose(1, 0, 2)
         return out
 
-    def respond(self, part: int, padded: Plane, tile: Tile) -> Plane:
+    def respond(
+        self, part: int, padded: Plane, tile: Tile, store: Store | None = None, name: str = "x"
+    ) -> Plane:
         """Responses of group number `part` on one tile of a padded image.
 
         Parameters
@@ -75,12 +77,18 @@ class GlobalOperator:
             Image with its margin.
         tile : Tile
             Pixels wanted.
+        store : Store, optional
+            Where the result may live.
+        name : str
+            Its purpose there.
 
         Returns
         -------
         ndarray, shape (tile.rows, k, tile.width)
         """
-        out: Plane = np.matmul(self.atoms[part], self.windows[part].gather(padded, tile))
+        atoms, store = self.atoms[part], store or Store()
+        out = store.plane(name, (tile.rows, len(atoms), tile.width), self.dtype)
+        np.matmul(atoms, self.windows[part].gather(padded, tile, store), out=out)
         return out
 
     def adjoint(self, responses: list[Plane]) -> Plane:
@@ -98,16 +106,8 @@ class GlobalOperator:
         height, width = responses[0].shape[1:]
         padded = np.zeros((height + 2 * self.margin, width + 2 * self.margin), self.dtype)
         for part, atoms in enumerate(self.atoms):
-            for tile in tiles_of(0, height, width, len(atoms)):
-                block = responses[part][:, *_inside(tile)].transpose(1, 0, 2)
+            for tile in tiles_of(0, height, width, *atoms.shape):
+                block = responses[part][:, *tile.inside].transpose(1, 0, 2)
                 block = np.ascontiguousarray(block, self.dtype)
                 self.windows[part].scatter(atoms, block, padded, tile)
         return fold(padded, self.margin)
-
-
-def _inside(tile: Tile) -> tuple[slice, slice]:
-    """Slices of a tile in the image."""
-    return (
-        slice(tile.row, tile.row + tile.rows),
-        slice(tile.column, tile.column + tile.width),
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from napari_cosparse.core.descent import inner
+from napari_cosparse.core.bands import inner
 from napari_cosparse.core.types import Plane
 
 from ._sampling import SamplingOperator
@@ -44,7 +44,7 @@ class ExactFidelity:
         -------
         ndarray, shape (N1, N2), float32
         """
-        return self._remove(image, self._sampling.forward(image) - self._samples)
+        return self.to_point(image.copy())
 
     def direction(self, image: Plane) -> Plane:
         """Part of a direction along which the samples stay as they are.
@@ -57,10 +57,41 @@ class ExactFidelity:
         -------
         ndarray, shape (N1, N2), float32
         """
+        return self.to_direction(image.copy())
+
+    def to_point(self, image: Plane) -> Plane:
+        """Do what `point` does, in place.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+            Changed.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+            The same plane.
+        """
+        return self._remove(image, self._sampling.forward(image) - self._samples)
+
+    def to_direction(self, image: Plane) -> Plane:
+        """Do what `direction` does, in place.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+            Changed.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), float32
+            The same plane.
+        """
         return self._remove(image, self._sampling.forward(image))
 
     def _remove(self, image: Plane, residual: Plane) -> Plane:
-        return image - self._sampling.adjoint(self._solve(residual))
+        self._sampling.add_adjoint(image, self._solve(residual), -1.0)
+        return image
 
     def _solve(self, residual: Plane) -> Plane:
         """Solve ``Phi Phi^T z = residual`` on the known samples."""
@@ -80,7 +111,7 @@ class ExactFidelity:
             better = mask * self._sampling.solve(residual)
             now = inner(residual, better)
             direction = better + np.float32(now / before) * direction
-            image = mask * self._sampling.forward(self._sampling.adjoint(direction))
+            image = mask * self._sampling.gram(direction)
             length = np.float32(now / inner(direction, image))
             solution += length * direction
             residual = residual - length * image
@@ -117,9 +148,29 @@ class SoftFidelity:
             Squared unit of the samples.
         gradient : ndarray, shape (N1, N2), float32
         """
+        gradient = np.zeros_like(image)
+        return self.add(image, gradient, 1.0), gradient
+
+    def add(self, image: Plane, gradient: Plane, strength: float) -> float:
+        """Add the term's gradient to another one, in place.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+        gradient : ndarray, shape (N1, N2), float32
+            Changed.
+        strength : float
+            Weight of the term.
+
+        Returns
+        -------
+        float
+            Cost at that strength.
+        """
         residual = self._sampling.forward(image) - self._samples
         weighted = self._weights * residual
-        return inner(weighted, residual), self._sampling.adjoint(2 * weighted)
+        self._sampling.add_adjoint(gradient, 2 * weighted, strength)
+        return strength * inner(weighted, residual)
 
     def curvature(self) -> Plane:
         """Diagonal of the Hessian at strength 1.

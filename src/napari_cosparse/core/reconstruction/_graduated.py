@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.descent import Descent, Stop, lbfgs
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.types import Plane
@@ -81,7 +82,7 @@ def graduate(
     problem : Problem
         Prior, bounds and samples.
     start : ndarray, shape (N1, N2), float32
-        First image, in ranges.
+        First image, in ranges; overwritten.
     schedule : Schedule
         Stages.
 
@@ -94,7 +95,8 @@ def graduate(
     -------
     Solution
     """
-    image = start if problem.noise else problem.exact.point(start)
+    image = start if problem.noise else problem.exact.to_point(start)
+    del start  # or it would be held until the end
     costs: list[float] = []
     evaluations, total = 0, schedule.stages * schedule.iterations
     stop = Stop.NO_DESCENT
@@ -118,7 +120,7 @@ def graduate(
 def _is_stationary(problem: Problem, objective: _Objective, image: Plane) -> bool:
     """Whether the gradient is zero, as for a constant target."""
     _, gradient = objective(image)
-    return not (gradient if problem.noise else problem.exact.direction(gradient)).any()
+    return not (gradient if problem.noise else problem.exact.to_direction(gradient)).any()
 
 
 def prior_weight(problem: Problem, least_noise: float = 0.0) -> float:
@@ -161,9 +163,7 @@ class _Objective:
         self.evaluations += 1
         cost, gradient = self._problem.bounded_prior(image, self._eps)
         if self._soft is not None:
-            misfit, slope = self._soft.evaluate(image)
-            cost += self._strength * misfit
-            gradient += np.float32(self._strength) * slope
+            cost += self._soft.add(image, gradient, self._strength)
         return cost, gradient
 
     def curvature(self, image: Plane) -> Plane:
@@ -176,11 +176,19 @@ class _Objective:
 
 def _descents(problem: Problem, objective: _Objective, image: Plane) -> Iterator[Descent]:
     """L-BFGS on one stage's cost; exact samples stay exact all the way."""
-    inverse: Plane = np.reciprocal(objective.curvature(image))
-    exact = problem.exact
+    map_, shape = problem.prior.map_, problem.prior.shape
+    inverse = objective.curvature(image)
+    each_band(lambda rows: np.reciprocal(inverse[rows], out=inverse[rows]), shape, map_)
+
+    def precondition(direction: Plane) -> Plane:
+        each_band(lambda rows: np.multiply(direction[rows], inverse[rows], out=direction[rows]),
+                  shape, map_)  # fmt: skip
+        return direction
+
     return lbfgs(
         objective,
         image,
-        project=(lambda direction: direction) if problem.noise else exact.direction,
-        precondition=lambda direction: inverse * direction,
+        project=(lambda direction: direction) if problem.noise else problem.exact.to_direction,
+        precondition=precondition,
+        map_=map_,
     )

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 from scipy.sparse import coo_array, csr_array
 
+from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.types import Plane
 
 from ._kernels import keys
@@ -28,9 +29,15 @@ def bicubic(samples: Plane, sampling: SamplingOperator) -> Plane:
     ndarray, shape (N1, N2), float32
         Same unit.
     """
-    rows, columns = cubic_matrix(sampling.rows), cubic_matrix(sampling.columns)
-    down = rows @ samples
-    return np.ascontiguousarray((columns @ np.ascontiguousarray(down.T)).T, np.float32)
+    down, across = cubic_matrix(sampling.rows), cubic_matrix(sampling.columns)
+    out = np.empty(sampling.shape, np.float32)
+
+    def work(rows: slice) -> None:
+        line = np.ascontiguousarray((down[rows] @ samples).T)
+        out[rows] = (across @ line).T
+
+    each_band(work, sampling.shape, sampling.map_)
+    return out
 
 
 def cubic_matrix(axis: Axis) -> csr_array:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.mapping import Map
 
 from ._kernels import EDGE, Blur
 from ._sampling import Axis, SamplingOperator
@@ -46,6 +47,7 @@ def sampling_operator(
     phase: Phase = "centre",
     origin: tuple[float, float] | None = None,
     blur: Blur = "box",
+    map_: Map = map,
 ) -> SamplingOperator:
     """Make the sampling operator between two grids.
 
@@ -61,6 +63,8 @@ def sampling_operator(
         Position of sample (0, 0) on the guide's pixel grid; overrides `phase`.
     blur : {"gaussian", "box", "bicubic", "none"}
         Kernel of a sample.
+    map_ : callable
+        Like the built-in `map`; runs the parts of an image, perhaps in threads.
 
     Returns
     -------
@@ -95,7 +99,7 @@ def sampling_operator(
                 f"Give the factor {n / m:g}, crop the guide, or give the origin of the target."
             )
         axes.append(Axis(n, m, d, float(start), blur))
-    operator = SamplingOperator(*axes)
+    operator = SamplingOperator(axes[0], axes[1], map_)
     if not operator.inside.any():
         raise InputError(
             f"no sample of the target lies on the guide: origin {starts}, factor {factor}, "

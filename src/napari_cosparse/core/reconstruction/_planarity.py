@@ -53,7 +53,8 @@ def smooth_floor(
     floor = (share * (LEAST_FLOOR + FLOOR_PER_SLOPE * slope)).astype(np.float32)
     if not floor.any():
         return None
-    return np.clip(bicubic(floor, sampling), 0, floor.max())
+    fine = bicubic(floor, sampling)
+    return np.clip(fine, 0, floor.max(), out=fine)
 
 
 def _slope(samples: Plane) -> Plane:

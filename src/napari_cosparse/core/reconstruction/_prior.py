@@ -6,21 +6,69 @@ responses (contract; g of eq. coupling up to constants).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from threading import local
+from typing import Protocol
 
 import numpy as np
 
-from napari_cosparse.core.borders import fold, pad
+from napari_cosparse.core.bands import each_band, padded_rows
+from napari_cosparse.core.borders import fold_axis
 from napari_cosparse.core.mapping import Map
-from napari_cosparse.core.operators import GlobalOperator, OperatorPair, Tile, tiles_of
+from napari_cosparse.core.operators import GlobalOperator, OperatorPair, Store, Tile, tiles_of
 from napari_cosparse.core.types import Plane
-
-Band = tuple[int, int]
 
 BAND_ROWS = 64
 FACTORS_PER_LOG = 4  # eps^2 >= 1e-8 and x^2 <= 1e9 ranges^2: four factors stay inside float32
 GUIDE_CACHE_BYTES = 1 << 28
+
+
+class Guide(Protocol):
+    """A guide in units of the target, made band by band."""
+
+    @property
+    def channels(self) -> int:
+        """Number of channels."""
+        ...
+
+    @property
+    def finite(self) -> bool:
+        """Whether no pixel is NaN."""
+        ...
+
+    def rows(self, channel: int, first: int, last: int, margin: int) -> Plane:
+        """Return some rows of a channel, padded as by `padded_rows`."""
+        ...
+
+
+class PlainGuide:
+    """A guide that is already in units of the target.
+
+    Parameters
+    ----------
+    planes : ndarray, shape (channels, h, w), float32
+    """
+
+    def __init__(self, planes: Plane) -> None:
+        self._planes = planes
+        self.channels = len(planes)
+        self.finite = False  # as far as one knows
+
+    def rows(self, channel: int, first: int, last: int, margin: int) -> Plane:
+        """Return some rows of a channel, padded as by `padded_rows`."""
+        return padded_rows(self._planes[channel], first, last, margin)
+
+
+@dataclass(frozen=True)
+class _Band:
+    """Rows of the image, with what does not change from evaluation to evaluation."""
+
+    first: int
+    last: int
+    tiles: tuple[tuple[int, Tile], ...]  # number of the group, tile in the band's coordinates
+    squares: dict[tuple[int, Tile], Plane]  # the guide's term of a tile, where it is kept
 
 
 class Prior:
@@ -32,7 +80,7 @@ class Prior:
         The bank.
     shape : tuple of int
         Height and width of the image, in pixels.
-    guide : ndarray, shape (channels, h, w), float32, or None
+    guide : ndarray, shape (channels, h, w), float32, or Guide, or None
         Guide in units of the target (multiplied by rho); None means unguided (c = 0). Several
         channels count by the largest squared response; responses that touch a NaN count as 0.
     map_ : callable
@@ -45,12 +93,11 @@ class Prior:
         self,
         pair: OperatorPair,
         shape: tuple[int, int],
-        guide: Plane | None,
+        guide: Plane | Guide | None,
         map_: Map,
         floor: Plane | None = None,
     ) -> None:
-        self.shape = shape
-        self._map = map_
+        self.shape, self.map_ = shape, map_
         self._floor = None if floor is None else floor**2
         self._target = GlobalOperator(pair, "v")
         self._guide = GlobalOperator(pair, "u")
@@ -64,10 +111,27 @@ class Prior:
             for weight, atoms in zip(self._weights, self._target.atoms, strict=True)
         ]
         self.margin = self._target.margin
-        self._channels = None if guide is None else [pad(plane, self.margin) for plane in guide]
-        self._cache: dict[Tile, dict[int, Plane]] | None = None
-        if guide is not None and pair.atoms * shape[0] * shape[1] * 4 <= GUIDE_CACHE_BYTES:
-            self._cache = {}
+        self._source = PlainGuide(guide) if isinstance(guide, np.ndarray) else guide
+        self._keep = pair.atoms * shape[0] * shape[1] * 4 <= GUIDE_CACHE_BYTES
+        self._bands = self._cut()
+        self._stores = local()
+
+    def _cut(self) -> list[_Band]:
+        """Bands of which every second one writes to rows of its own, margins included."""
+        height, width = self.shape
+        rows = max(BAND_ROWS, 2 * self.margin)
+        plans: dict[int, tuple[tuple[int, Tile], ...]] = {}
+        cut = []
+        for first in range(0, height, rows):
+            last = min(first + rows, height)
+            if last - first not in plans:
+                plans[last - first] = tuple(
+                    (part, tile)
+                    for part, atoms in enumerate(self._target.atoms)
+                    for tile in tiles_of(0, last - first, width, *atoms.shape)
+                )
+            cut.append(_Band(first, last, plans[last - first], {}))
+        return cut
 
     def evaluate(self, image: Plane, eps: float) -> tuple[float, Plane]:
         """Cost and gradient at an image.
@@ -85,10 +149,8 @@ class Prior:
             Summed in float64; no unit.
         gradient : ndarray, shape (h, w), float32
         """
-        padded = pad(image, self.margin)
-        bands = self._map(partial(self._band_gradient, padded, eps), self._bands())
-        cost, total = self._gather_bands(bands)
-        return cost, fold(total, self.margin)
+        costs, gradient = self._sum(partial(self._band_gradient, image, eps))
+        return sum(costs), gradient
 
     def curvature(self, image: Plane, eps: float) -> Plane:
         """Diagonal of the majorising quadratic's matrix ``Omega^T W Omega`` at an image.
@@ -107,92 +169,110 @@ class Prior:
         -------
         ndarray, shape (h, w), float32
         """
-        padded = pad(image, self.margin)
-        bands = self._map(partial(self._band_curvature, padded, eps), self._bands())
-        return fold(self._gather_bands(bands)[1], self.margin)
+        return self._sum(partial(self._band_curvature, image, eps))[1]
 
-    def _bands(self) -> list[Band]:
-        height = self.shape[0]
-        return [(row, min(row + BAND_ROWS, height)) for row in range(0, height, BAND_ROWS)]
+    def _sum(self, work: Callable[[_Band], tuple[float, Plane]]) -> tuple[list[float], Plane]:
+        """Add overlapping bands, first the even ones, then the odd ones: no two at one place.
 
-    def _gather_bands(self, bands: Iterable[tuple[float, Plane]]) -> tuple[float, Plane]:
-        """Add overlapping bands in their order: the sum does not depend on the threads."""
+        At most two bands meet at a pixel, so that the sum does not depend on their order.
+        """
         margin = self.margin
         total = np.zeros((self.shape[0] + 2 * margin, self.shape[1] + 2 * margin), np.float32)
-        cost = 0.0
-        for (first, last), (part, rows) in zip(self._bands(), bands, strict=True):
-            cost += part
-            total[first : last + 2 * margin] += rows
-        return cost, total
 
-    def _tiles(self, band: Band) -> Iterable[tuple[int, Tile]]:
-        for part, atoms in enumerate(self._target.atoms):
-            for tile in tiles_of(*band, self.shape[1], len(atoms)):
-                yield part, tile
+        def add(band: _Band) -> float:
+            cost, rows = work(band)
+            total[band.first : band.last + 2 * margin] += rows
+            return cost
 
-    def _band_gradient(self, padded: Plane, eps: float, band: Band) -> tuple[float, Plane]:
-        source, out = self._band_planes(padded, band)
-        cost = 0.0
-        for part, tile in self._tiles(band):
-            local = _shifted(tile, band)
-            x = self._target.respond(part, source, local)
-            scale = self._scale(part, tile, x, eps)
-            cost += self._weights[part] * log_sum(scale)
+        costs = [0.0] * len(self._bands)
+        for parity in (0, 1):
+            costs[parity::2] = self.map_(add, self._bands[parity::2])
+        return costs, self._fold(total)
+
+    def _fold(self, total: Plane) -> Plane:
+        """Add the margins back onto the pixels they reflect; the inside of the same plane."""
+        rows = fold_axis(total, self.margin, 0)
+        each_band(lambda band: fold_axis(rows[band], self.margin, 1), self.shape, self.map_)
+        return rows[:, self.margin : self.margin + self.shape[1]]
+
+    def _band_gradient(self, image: Plane, eps: float, band: _Band) -> tuple[float, Plane]:
+        source = padded_rows(image, band.first, band.last, self.margin)
+        out, cost = np.zeros(source.shape, np.float32), 0.0
+        store = self._store()
+        for (part, tile), x, scale in self._responses(source, eps, band):
+            cost += self._weights[part] * log_sum(scale, store)
             np.divide(x, scale, out=x)
-            self._target.windows[part].scatter(self._double[part], x, out, local)
+            self._target.windows[part].scatter(self._double[part], x, out, tile, store)
         return cost, out
 
-    def _band_curvature(self, padded: Plane, eps: float, band: Band) -> tuple[float, Plane]:
-        source, out = self._band_planes(padded, band)
-        for part, tile in self._tiles(band):
-            local = _shifted(tile, band)
-            scale = self._scale(part, tile, self._target.respond(part, source, local), eps)
+    def _band_curvature(self, image: Plane, eps: float, band: _Band) -> tuple[float, Plane]:
+        source = padded_rows(image, band.first, band.last, self.margin)
+        out = np.zeros(source.shape, np.float32)
+        store = self._store()
+        for (part, tile), _, scale in self._responses(source, eps, band):
             np.reciprocal(scale, out=scale)
-            self._target.windows[part].scatter(self._squares[part], scale, out, local)
+            self._target.windows[part].scatter(self._squares[part], scale, out, tile, store)
         return 0.0, out
 
-    def _band_planes(self, padded: Plane, band: Band) -> tuple[Plane, Plane]:
-        source = padded[band[0] : band[1] + 2 * self.margin]
-        return source, np.zeros(source.shape, np.float32)
+    def _store(self) -> Store:
+        """Memory of this thread."""
+        if not hasattr(self._stores, "own"):
+            self._stores.own = Store()
+        own: Store = self._stores.own
+        return own
 
-    def _scale(self, part: int, tile: Tile, x: Plane, eps: float) -> Plane:
-        """Return ``eps^2 + floor^2 + c^2 + x^2`` of a tile."""
-        scale = np.multiply(x, x)
-        scale += self._smoothing(tile, eps)
-        if self._channels is not None:
-            scale += self._guide_term(part, tile)
-        return scale
+    def _responses(
+        self, source: Plane, eps: float, band: _Band
+    ) -> Iterator[tuple[tuple[int, Tile], Plane, Plane]]:
+        """Yield each tile of a band with x and ``eps^2 + floor^2 + c^2 + x^2``."""
+        smoothing = self._smoothing(eps, band)
+        channels, store = self._channels(band), self._store()
+        for key in band.tiles:
+            part, tile = key
+            x = self._target.respond(part, source, tile, store)
+            scale = np.multiply(x, x, out=store.plane("scale", x.shape, x.dtype))
+            scale += smoothing if smoothing.ndim == 0 else smoothing[tile.inside][:, None]
+            if self._source is not None:
+                scale += self._guide_term(key, channels, band)
+            yield key, x, scale
 
-    def _smoothing(self, tile: Tile, eps: float) -> Plane | np.float32:
-        """Squared eps with its floor, one number per pixel."""
-        if self._floor is None:
-            return np.float32(eps**2)
-        rows = slice(tile.row, tile.row + tile.rows)
-        columns = slice(tile.column, tile.column + tile.width)
-        return (self._floor[rows, columns] + np.float32(eps**2))[:, None]
+    def _smoothing(self, eps: float, band: _Band) -> Plane:
+        """Squared eps with its floor: one number, or one for each pixel of a band."""
+        square = np.float32(eps**2)
+        return np.asarray(
+            square if self._floor is None else self._floor[band.first : band.last] + square
+        )
 
-    def _guide_term(self, part: int, tile: Tile) -> Plane:
+    def _channels(self, band: _Band) -> list[Plane]:
+        """Return padded rows of the guide's channels; none where their term is kept already."""
+        if self._source is None or len(band.squares) == len(band.tiles):
+            return []
+        rows = partial(self._source.rows, first=band.first, last=band.last, margin=self.margin)
+        return [rows(channel) for channel in range(self._source.channels)]
+
+    def _guide_term(self, key: tuple[int, Tile], channels: list[Plane], band: _Band) -> Plane:
         """Largest squared guide response over the channels, kept tile by tile where it fits."""
-        if self._cache is None:
-            return self._guide_squares(part, tile)
-        parts = self._cache.setdefault(tile, {})
-        if part not in parts:
-            parts[part] = self._guide_squares(part, tile)
-        return parts[part]
+        if not self._keep:
+            return self._guide_squares(*key, channels, self._store())
+        if key not in band.squares:
+            band.squares[key] = self._guide_squares(*key, channels, self._store()).copy()
+        return band.squares[key]
 
-    def _guide_squares(self, part: int, tile: Tile) -> Plane:
-        assert self._channels is not None  # noqa: S101 - narrows the type for the checker
+    def _guide_squares(self, part: int, tile: Tile, channels: list[Plane], store: Store) -> Plane:
         largest: Plane | None = None
-        for channel in self._channels:
-            c = self._guide.respond(part, channel, tile)
+        for channel in channels:
+            name = "guide" if largest is None else "channel"
+            c = self._guide.respond(part, channel, tile, store, name)
             np.multiply(c, c, out=c)
             largest = c if largest is None else np.maximum(largest, c, out=largest)
-        assert largest is not None  # noqa: S101 - a guide has at least one channel
+        assert largest is not None and self._source is not None  # noqa: S101, PT018 - a guide has a channel
+        if self._source.finite:
+            return largest
         # Responses that touch an unknown pixel of the guide are NaN: they say nothing.
         return np.fmax(largest, np.float32(0), out=largest)
 
 
-def log_sum(values: Plane) -> float:
+def log_sum(values: Plane, store: Store | None = None) -> float:
     """Sum of logarithms, one logarithm for a product of several values.
 
     Parameters
@@ -200,6 +280,8 @@ def log_sum(values: Plane) -> float:
     values : ndarray, shape (rows, k, width), float32
         Positive; their products over a few atoms should fit float32 and are recomputed singly
         where they do not.
+    store : Store, optional
+        Where the products may live.
 
     Returns
     -------
@@ -207,24 +289,22 @@ def log_sum(values: Plane) -> float:
         Summed in float64.
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # caught below
-        total = _log_of_products(values)
+        total = _log_of_products(values, store or Store())
     if np.isfinite(total):
         return total
     return float(np.log(values, dtype=np.float64).sum())
 
 
-def _log_of_products(values: Plane) -> float:
+def _log_of_products(values: Plane, store: Store) -> float:
     """Multiply one half of the atoms by the other, twice, and take logarithms of the rest."""
     total, factors = 0.0, 1
     while factors < FACTORS_PER_LOG and values.shape[1] > 1:
         half = values.shape[1] // 2
         if values.shape[1] % 2:
             total += float(np.log(values[:, -1]).sum(dtype=np.float64))
-        values = values[:, :half] * values[:, half : 2 * half]
+        shape = (values.shape[0], half, values.shape[2])
+        out = store.plane(f"products {factors}", shape, values.dtype)
+        values = np.multiply(values[:, :half], values[:, half : 2 * half], out=out)
         factors *= 2
-    return total + float(np.log(values).sum(dtype=np.float64))
-
-
-def _shifted(tile: Tile, band: Band) -> Tile:
-    """Return the tile in the coordinates of its band."""
-    return Tile(tile.row - band[0], tile.column, tile.rows, tile.width)
+    logs = np.log(values, out=store.plane("logs", values.shape, values.dtype))
+    return total + float(logs.sum(dtype=np.float64))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
-from napari_cosparse.core.descent import inner
+from napari_cosparse.core.bands import each_band, row_products, total
 from napari_cosparse.core.types import Plane
 
 from ._fidelity import ExactFidelity, SoftFidelity
@@ -15,6 +17,8 @@ from ._interpolate import bicubic, fill_nearest
 from ._prior import Prior
 from ._sampling import SamplingOperator
 from ._scale import Scaled
+
+T = TypeVar("T")
 
 # Strength of the penalty outside the measured range, in units of 1/eps^2: it stiffens with the
 # prior, since thin structures push harder as eps shrinks.
@@ -109,10 +113,18 @@ class Problem:
         gradient : ndarray, shape (N1, N2), float32
         """
         cost, gradient = self.prior.evaluate(image, eps)
-        excess = self.excess(image)
         strength = BOUND_STRENGTH / eps**2
-        gradient += np.float32(2 * strength) * excess
-        return cost + strength * inner(excess, excess), gradient
+
+        def work(rows: slice) -> Plane:
+            excess = self.excess(image[rows])
+            gradient[rows] += np.float32(2 * strength) * excess
+            return row_products(excess, excess)
+
+        return cost + strength * total(self._each(work)), gradient
+
+    def _each(self, work: Callable[[slice], T]) -> list[T]:
+        """Call a function for each band of the image."""
+        return each_band(work, self.prior.shape, self.prior.map_)
 
     def bounded_curvature(self, image: Plane, eps: float) -> Plane:
         """Diagonal that majorises the Hessian of `bounded_prior`.
@@ -129,7 +141,12 @@ class Problem:
         ndarray, shape (N1, N2), float32
         """
         curvature = self.prior.curvature(image, eps)
-        curvature += np.float32(2 * BOUND_STRENGTH / eps**2) * (self.excess(image) != 0)
+
+        def work(rows: slice) -> None:
+            outside = self.excess(image[rows]) != 0
+            curvature[rows] += np.float32(2 * BOUND_STRENGTH / eps**2) * outside
+
+        self._each(work)
         return curvature
 
     def within_bounds(self, image: Plane) -> Plane:
@@ -138,20 +155,46 @@ class Problem:
         Parameters
         ----------
         image : ndarray, shape (N1, N2), float32
-            In ranges.
+            In ranges; changed.
 
         Returns
         -------
         ndarray, shape (N1, N2), float32
-            Exact samples are kept exactly, at the price of the bounds if the two conflict.
+            The same plane. Exact samples are kept exactly, at the price of the bounds if the two
+            conflict.
         """
         slack = OVERSHOOT / 2
         if self.noise:
-            return image - self.excess(image, slack)
-        exact = self.exact
+            self._withdraw(image, slack, np.float32(1))
+            return image
         for _ in range(CLIP_ROUNDS):
-            excess = self.excess(image, slack)
-            if np.abs(excess).max() <= slack / 2:
+            if self.overshoot(image, slack) <= slack / 2:
                 break
-            image = exact.point(image - RELAXATION * excess)
+            self._withdraw(image, slack, RELAXATION)
+            self.exact.to_point(image)
         return image
+
+    def overshoot(self, image: Plane, slack: float = 0.0) -> float:
+        """Largest distance of a pixel from the bounds.
+
+        Parameters
+        ----------
+        image : ndarray, shape (N1, N2), float32
+            In ranges.
+        slack : float
+            Width added to the bounds, in ranges.
+
+        Returns
+        -------
+        float
+            In ranges.
+        """
+        return max(self._each(lambda rows: float(np.abs(self.excess(image[rows], slack)).max())))
+
+    def _withdraw(self, image: Plane, slack: float, share: np.float32) -> None:
+        """Move pixels outside the bounds towards them, in place."""
+
+        def work(rows: slice) -> None:
+            image[rows] -= share * self.excess(image[rows], slack)
+
+        self._each(work)

@@ -15,7 +15,6 @@ from napari_cosparse.core.types import Plane
 from ._lattice import find_lattice
 
 MOST_CHANNELS = 64
-FARTHEST = 20.0  # ranges: a guide's hot pixels count as no farther off, for float32's sake
 
 
 @dataclass(frozen=True)
@@ -177,41 +176,6 @@ def as_numbers(image: ArrayLike, name: str) -> NDArray[np.float64]:
     """
     numbers = as_array(image, name).astype(np.float64)
     return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
-
-
-def scale_guide(guide: ArrayLike, strength: float) -> Plane | None:
-    """Bring a guide to units of its gray range, times the guide's strength.
-
-    Parameters
-    ----------
-    guide : array_like, shape (N1, N2) or (N1, N2, channels)
-        Gray, gray and alpha (2), RGB, RGBA (4: alpha is dropped) or any number of bands.
-    strength : float
-        Factor r of the contract: rho in units of both ranges.
-
-    Returns
-    -------
-    ndarray, shape (channels, N1, N2), float32, or None
-        None where the guide is constant, so that it has nothing to say. Pixels that are not
-        finite become NaN.
-
-    Raises
-    ------
-    InputError
-        If the shape is not that of an image.
-    """
-    image = as_numbers(guide, "guide")
-    check_guide_shape(image.shape)
-    planes = image[..., None] if image.ndim == 2 else image
-    if planes.shape[2] in (2, 4):
-        planes = planes[..., :-1]
-    finite = np.logical_and.reduce(np.isfinite(planes), axis=2)
-    if not finite.any() or not np.ptp(planes[finite], axis=0).any():
-        return None
-    low, span = robust_range(planes[finite].mean(1))
-    ranges = np.clip((planes - low) / span, -FARTHEST, FARTHEST)
-    scaled = np.where(finite[..., None], strength * ranges, np.nan)
-    return np.ascontiguousarray(np.moveaxis(scaled, 2, 0), np.float32)
 
 
 def check_guide_shape(shape: tuple[int, ...]) -> None:

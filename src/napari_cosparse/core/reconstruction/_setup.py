@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
@@ -15,6 +16,7 @@ from napari_cosparse.core.types import Plane
 
 from ._coverage import Coverage, cover
 from ._graduated import Solution
+from ._guide import ScaledGuide, guide_planes, guide_range
 from ._interpolate import fill_nearest
 from ._noise import FLOOR, estimate_noise
 from ._placing import choose_factor, sampling_operator
@@ -23,7 +25,7 @@ from ._prior import Prior
 from ._problem import Problem
 from ._recipe import groups_for, guide_strength
 from ._sampling import SamplingOperator
-from ._scale import Scaled, as_array, as_numbers, check_guide_shape, scale_guide, scale_target
+from ._scale import Scaled, as_array, as_numbers, scale_target
 from ._settings import Settings
 from ._upsampled import Upsampled
 
@@ -51,20 +53,32 @@ class Task:
         return image.astype(target.samples.dtype)
 
     def _given_start(self, image: NDArray[Any]) -> Plane:
+        target = self.problem.target
+        scaled: Plane = (image[self.coverage.window] - target.low) / target.span
+        return scaled.astype(np.float32)
+
+    def check(self) -> None:
+        """Refuse a start that does not fit.
+
+        Raises
+        ------
+        InputError
+            If its shape is another one or a value is not finite.
+        """
+        image = self.settings.start
+        if not isinstance(image, np.ndarray):
+            return
         if image.shape != self.coverage.shape:
             raise InputError(
                 f"start has shape {image.shape}; it must be the guide's, {self.coverage.shape}"
             )
-        target = self.problem.target
-        scaled = (as_numbers(image, "start")[self.coverage.window] - target.low) / target.span
-        if not np.isfinite(scaled).all():
+        if not np.isfinite(image[self.coverage.window]).all():
             raise InputError("start has values that are not finite; fill them first")
-        return scaled.astype(np.float32)
 
     def finish(self, solution: Solution) -> Upsampled:
         """Bring a solution back to the target's unit, with its provenance."""
         problem, target = self.problem, self.problem.target
-        image = self._in_type(self.coverage.paste(target.restore(solution.image)))
+        image = self._finished(solution.image)
         shown = solution.image if self.settings.dtype == "float32" else self._scaled(image)
         residual = np.abs(problem.sampling.forward(shown) - target.samples)
         rows, columns = problem.sampling.rows, problem.sampling.columns
@@ -88,7 +102,7 @@ class Task:
             noise=noise,
             noise_estimated=self.settings.noise is None,
             misfit=float(residual[target.known].max()) * target.span,
-            overshoot=float(np.abs(problem.excess(shown)).max()),
+            overshoot=problem.overshoot(shown),
             costs=solution.costs,
             iterations=solution.iterations,
             evaluations=solution.evaluations,
@@ -97,10 +111,27 @@ class Task:
             parameters=parameters,
         )
 
+    def _finished(self, solved: Plane) -> NDArray[Any]:
+        """Bring an image in ranges to the target's unit and type, and onto the whole grid."""
+        kind = np.dtype(np.float32) if self.settings.dtype == "float32" else self.dtype
+        image = np.empty(solved.shape, kind)
+
+        def work(rows: slice) -> None:
+            image[rows] = self._in_type(self.problem.target.restore(solved[rows]))
+
+        each_band(work, solved.shape, self.problem.prior.map_)
+        return self.coverage.paste(image)
+
     def _scaled(self, image: NDArray[Any]) -> Plane:
         """Bring a rounded and clipped result to ranges: the figures are those of the result."""
-        part = image[self.coverage.window].astype(np.float64)
-        return ((part - self.problem.target.low) / self.problem.target.span).astype(np.float32)
+        part, target = image[self.coverage.window], self.problem.target
+        out = np.empty(part.shape, np.float32)
+
+        def work(rows: slice) -> None:
+            out[rows] = (part[rows].astype(np.float64) - target.low) / target.span
+
+        each_band(work, part.shape, self.problem.prior.map_)
+        return out
 
     def _in_type(self, image: Plane) -> NDArray[Any]:
         """Float32, or rounded and clipped to the target's type where that is asked for."""
@@ -145,11 +176,11 @@ def prepare(
     InputError
         If an input breaks a rule.
     """
-    samples, image = as_array(target, "target"), as_array(guide, "guide")
-    check_guide_shape(image.shape)
+    samples, image = as_array(target, "target"), guide_planes(guide)
     confidence = _confidence(settings.weights, samples.shape)
     scaled = scale_target(samples, settings.invalid, confidence > 0)
-    coverage, sampling = place(image.shape[:2], scaled.samples.shape, settings)
+    height, width = image.shape[:2]
+    coverage, sampling = place((height, width), scaled.samples.shape, settings, map_)
     if settings.dtype == "input" and samples.dtype.kind != "f" and not coverage.whole:
         raise InputError(
             f"dtype 'input' ({samples.dtype}) cannot mark the pixels that the target does not "
@@ -158,23 +189,39 @@ def prepare(
     scaled, weights = _weigh(scaled, confidence, sampling)
     factor = sampling.rows.factor, sampling.columns.factor
     strength = guide_strength(factor)
-    planes = scale_guide(image[coverage.window], strength) if settings.guided else None
+    scaled_guide = _scale_guide(image[coverage.window], settings, strength, map_)
     bank = groups_for(operators, factor)
     noise = _noise(scaled, settings.noise)
-    floor = smooth_floor(fill_nearest(scaled.samples, scaled.known), scaled.known, sampling)
+    filled = fill_nearest(scaled.samples, scaled.known)
     problem = Problem(
         sampling=sampling,
         target=scaled,
-        prior=Prior(bank, coverage.size, planes, map_, floor),
+        prior=Prior(
+            bank,
+            coverage.size,
+            scaled_guide,
+            map_,
+            smooth_floor(filled, scaled.known, sampling),
+        ),
         noise=noise,
         weights=weights,
         responses=bank.weight_sum * coverage.size[0] * coverage.size[1],
     )
-    return Task(settings, problem, coverage, samples.dtype, planes is not None)
+    task = Task(settings, problem, coverage, samples.dtype, scaled_guide is not None)
+    task.check()
+    return task
+
+
+def _scale_guide(
+    planes: NDArray[Any], settings: Settings, strength: float, map_: Map
+) -> ScaledGuide | None:
+    """Guide in its units; None where it is left out or has nothing to say."""
+    span = guide_range(planes, map_) if settings.guided else None
+    return None if span is None else ScaledGuide(planes, *span, strength)
 
 
 def place(
-    guide: tuple[int, int], target: tuple[int, int], settings: Settings
+    guide: tuple[int, int], target: tuple[int, int], settings: Settings, map_: Map = map
 ) -> tuple[Coverage, SamplingOperator]:
     """Find where the samples lie on the guide.
 
@@ -184,6 +231,8 @@ def place(
         Shapes, in pixels.
     settings : Settings
         Factor, phase, origin and blur.
+    map_ : callable
+        Like the built-in `map`; the operator works through it.
 
     Returns
     -------
@@ -211,6 +260,7 @@ def place(
         phase=settings.phase,
         origin=None if settings.origin is None else coverage.origin,
         blur=settings.blur,
+        map_=map_,
     )
     return coverage, operator
 

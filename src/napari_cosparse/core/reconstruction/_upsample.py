@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress, drain
-from napari_cosparse.core.types import Plane
 
 from ._graduated import EXACT, NOISY, Solution, graduate
 from ._kernels import Blur
 from ._paper import paper_schedule
 from ._placing import Phase
-from ._problem import Problem
 from ._settings import Factor, OutputType, Settings, Solver, Start
 from ._setup import Task, prepare
 from ._upsampled import Upsampled
@@ -160,15 +158,17 @@ def upsample_steps(
         At the call, if an input or setting breaks a rule.
     """
     task = prepare(target, guide, operators, settings or Settings(), map_)
-    return _solve(task, task.start())
+    return _solve(task)
 
 
-def _solve(task: Task, start: Plane) -> Generator[Progress, None, Upsampled]:
-    solution = yield from _run(task.problem, start, task.settings.solver)
+def _solve(task: Task) -> Generator[Progress, None, Upsampled]:
+    solution = yield from _run(task)
     return task.finish(solution)
 
 
-def _run(problem: Problem, start: Plane, solver: Solver) -> Generator[Progress, None, Solution]:
-    if solver == "cg":
-        return (yield from paper_schedule(problem, start))
-    return (yield from graduate(problem, start, NOISY if problem.noise else EXACT))
+def _run(task: Task) -> Generator[Progress, None, Solution]:
+    """Run the solver; the start is handed over without a name, so that its memory is reused."""
+    if task.settings.solver == "cg":
+        return (yield from paper_schedule(task.problem, task.start()))
+    schedule = NOISY if task.problem.noise else EXACT
+    return (yield from graduate(task.problem, task.start(), schedule))
