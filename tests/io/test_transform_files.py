@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import locale
+import re
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,7 +74,7 @@ def test_round_trip(tmp_path, linear, down, right, ending):
 
 
 def test_json_says_what_it_means(tmp_path):
-    path = save_transform(tmp_path / "t.json", Found(SKEW, residual=np.zeros((9, 9))))
+    path = save_transform(tmp_path / "t.json", Found(SKEW, residual=np.zeros((99, 99))))
     record = json.loads(path.read_text())
     assert record["matrix"] == SKEW.tolist()
     assert record["direction"] == "fixed pixel (row, column, 1) -> moving pixel (row, column, 1)"
@@ -299,3 +301,33 @@ def test_record_keeps_its_own_matrix():
     record = Transform(matrix)
     matrix[0, 0] = 7
     assert record.matrix[0, 0] == 0.9
+
+
+def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
+    """The page says how other programs use the files; so they must get the same picture."""
+    pytest.importorskip("SimpleITK")
+    layers = pytest.importorskip("napari.layers")
+    page = Path(__file__).parents[2] / "docs/transforms.md"
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    moving = np.random.default_rng(0).random((35, 45))
+    names = {
+        "moving": moving,
+        "fixed": np.zeros((30, 40)),
+        "labels": (9 * moving).astype(int),
+        "stack": np.stack([moving, moving]),
+        "coarse_stack": np.stack([moving[:34, :44].reshape(17, 2, 22, 2).mean((1, 3))] * 2),
+        "moving_layer": layers.Image(moving, scale=(2, 2)),
+    }
+    monkeypatch.chdir(tmp_path)
+    save_transform("transform.json", Found(SKEW))
+    for block in blocks:
+        exec(block.replace("(40, 50)", "(30, 40)"), names)  # noqa: S102
+    expected = apply_transform(moving, SKEW, shape=(30, 40))
+    inside = np.isfinite(names["with_scipy"])
+    assert inside.mean() > 0.3
+    np.testing.assert_allclose(names["with_scipy"][inside], expected[inside], atol=1e-12)
+    np.testing.assert_allclose(names["with_sitk"][inside], expected[inside], atol=1e-9)
+    np.testing.assert_array_equal(names["stack_on_fixed"].compute()[1], expected)
+    fixed_layer = layers.Image(names["fixed"], scale=(0.5, 0.5))
+    here = names["moving_layer"].data_to_world((SKEW @ [3, 11, 1])[:2])
+    np.testing.assert_allclose(here, fixed_layer.data_to_world([3, 11]), atol=1e-9)

@@ -51,10 +51,10 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="table of points to start from: fixed row, column, moving row, column")  # fmt: skip
     add("--search", action=argparse.BooleanOptionalAction,
         help="look everywhere for a start; yes, unless a start is given")  # fmt: skip
-    add("--max-rotation", type=float, default=30.0, metavar="DEGREES",
-        help="largest angle of the search [%(default)s]")  # fmt: skip
-    add("--max-scale", type=float, default=1.25, metavar="FACTOR",
-        help="largest change of scale of the search [%(default)s]")  # fmt: skip
+    add("--max-rotation", type=float, metavar="DEGREES",
+        help="largest angle of the search, up to 180")  # fmt: skip
+    add("--max-scale", type=float, metavar="FACTOR",
+        help="largest change of scale of the search")  # fmt: skip
     add("--allow-reflection", action="store_true", help="place a mirrored moving image, too")
 
 

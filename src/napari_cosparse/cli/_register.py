@@ -35,10 +35,8 @@ from ._record import check_outputs, describe_file, record_path, write_record
 from ._terminal import bar, complain, number, say
 
 NOT_TRUSTED = 3
-_PLAIN = (
-    "group", "measure", "solver", "search", "max_rotation", "max_scale", "allow_reflection",
-    "seed", "threads",
-)  # fmt: skip
+_PLAIN = ("group", "measure", "solver", "allow_reflection", "seed", "threads")
+_IF_GIVEN = ("search", "max_rotation", "max_scale", "region")
 
 Writers = list[tuple[Path, Callable[[Path], None]]]
 
@@ -114,9 +112,11 @@ def _keywords(arguments: Namespace) -> dict[str, Any]:
         for name in ("pixel_size_fixed", "pixel_size_moving")
     }
     keywords |= sizes
+    keywords |= {
+        name: value for name in _IF_GIVEN if (value := getattr(arguments, name)) is not None
+    }
     keywords["verdict"] = not arguments.no_verdict
     keywords["invalid"] = (arguments.invalid_fixed, arguments.invalid_moving)
-    keywords["region"] = None if arguments.region is None else tuple(arguments.region)
     if arguments.initial is not None:
         keywords["initial"] = load_transform(arguments.initial, **sizes).matrix
     if arguments.points is not None:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.geometry import as_motion
 
+LARGE = 1024  # entries of an array that a record leaves out
+
 Pair = tuple[float, float]
 Shape = tuple[int, int]
 
@@ -104,7 +106,7 @@ def _rest(source: Any) -> dict[str, Any]:  # noqa: ANN401
     return {
         name: value
         for name, value in values.items()
-        if not (isinstance(value, np.ndarray) and value.size > 9)
+        if not (isinstance(value, np.ndarray) and value.size > LARGE)
     }
 
 
