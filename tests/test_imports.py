@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "io": {"core"},
     "tiles": {"core"},
     "layers": {"core"},
-    "widgets": {"layers", "tiles", "io", "core"},
+    "widgets": {"layers", "tiles", "io", "core", "api"},
     "api": {"tiles", "io", "core"},
     "cli": {"widgets", "layers", "tiles", "io", "core", "api"},
     "": {"api"},

@@ -1,4 +1,4 @@
-"""A viewer with the panel, and a small real problem to run in it."""
+"""A viewer with the panels, and a small real problem to run in them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from napari.utils.notifications import notification_manager
 from napari_cosparse.core.reconstruction import degrade
 from napari_cosparse.io import make_scene
 
-PANEL = ("napari-cosparse", "Upsample with a guide")
+PLUGIN = "napari-cosparse"
 
 
 @dataclass
@@ -37,20 +37,37 @@ def viewer(make_napari_viewer_proxy):
 
 @pytest.fixture
 def panel(viewer):
-    """The panel as napari's menu opens it."""
-    return viewer.window.add_plugin_dock_widget(*PANEL)[1]
+    """The upsampling panel as napari's menu opens it."""
+    return viewer.window.add_plugin_dock_widget(PLUGIN, "Upsample with a guide")[1]
 
 
 @pytest.fixture
-def run(panel, qtbot):
-    """Press Run and wait for the end."""
+def learn_panel(viewer):
+    return viewer.window.add_plugin_dock_widget(PLUGIN, "Learn operators")[1]
 
-    def press():
+
+@pytest.fixture
+def register_panel(viewer):
+    return viewer.window.add_plugin_dock_widget(PLUGIN, "Register two modalities")[1]
+
+
+@pytest.fixture
+def press(qtbot):
+    """Press Run of a panel and wait for the end."""
+
+    def press(panel):
+        assert panel.button.isEnabled(), panel.about.text()
         panel.button.click()
         assert panel.runner.running
         qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
 
     return press
+
+
+@pytest.fixture
+def run(panel, press):
+    """Press Run of the upsampling panel and wait for the end."""
+    return lambda: press(panel)
 
 
 @pytest.fixture

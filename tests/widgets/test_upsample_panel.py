@@ -7,8 +7,9 @@ from typing import get_args, get_type_hints
 import dask.array as da
 import numpy as np
 import pytest
-from napari.utils.notifications import ErrorNotification, NotificationSeverity
+from napari.utils.notifications import ErrorNotification
 
+from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.reconstruction import Settings, degrade, upsample
 from napari_cosparse.io import load_operators, make_scene, read_image
 from napari_cosparse.layers import METADATA_KEY
@@ -16,8 +17,8 @@ from napari_cosparse.widgets import _job
 from napari_cosparse.widgets._samples import scene_layers
 
 PANEL = ("napari-cosparse", "Upsample with a guide")
-NOT_OFFERED = {"factor", "origin", "weights", "solver", "start", "seed", "report", "map_"}
-OWN = {"positions", "operator_file"}
+NOT_OFFERED = {"weights", "solver", "start", "seed", "report", "map_"}
+OWN = {"positions", "operator_file", "target_level", "guide_level"}
 CENTRE = {"scale": (4, 4), "translate": (1.5, 1.5)}
 
 
@@ -45,10 +46,10 @@ def test_panel_offers_every_choice_of_the_core(panel):
 
 def test_without_layers_the_panel_says_what_it_needs(panel, viewer):
     assert not panel.button.isEnabled()
-    assert "Choose two image layers" in panel.about_pair.text()
+    assert "Choose two image layers" in panel.about.text()
     viewer.add_image(np.zeros((8, 8)))
     assert not panel.button.isEnabled()
-    assert "choose two layers" in panel.about_pair.text()
+    assert "choose two layers" in panel.about.text()
 
 
 def test_target_and_guide_are_suggested_and_a_choice_is_kept(panel, viewer, scene):
@@ -115,7 +116,7 @@ def test_result_is_what_python_gives_with_the_guides_place_and_the_targets_looks
     viewer.add_image(scene.guide, name="guide", rgb=True, scale=(0.5, 0.5), **place)
     place |= {"scale": (2, 2), "translate": (0.75, 0.75)}
     viewer.add_image(scene.coarse, name="depth", colormap="magma", **place)
-    assert "factor 4 x 4, first sample at guide pixel (1.5, 1.5)" in panel.about_pair.text()
+    assert "factor 4 x 4, first sample at guide pixel (1.5, 1.5)" in panel.about.text()
     run()
     guide, target, result = viewer.layers
     assert result.name == "depth [upsampled]"
@@ -134,7 +135,8 @@ def test_result_says_where_it_comes_from(panel, viewer, scene, run):
     run()
     told = viewer.layers[-1].metadata[METADATA_KEY]
     assert json.loads(json.dumps(told)) == told
-    assert told["inputs"]["target"] == {"name": "depth", "path": None}
+    assert told["inputs"]["target"]["name"] == "depth"
+    assert told["inputs"]["target"]["path"] is None
     assert told["parameters"]["blur"] == "box"
     assert {"napari-cosparse", "napari", "numpy", "python"} <= set(told["versions"])
 
@@ -191,7 +193,7 @@ def test_factor_that_is_not_integer_without_positions(panel, viewer, run):
     guide = rng.random((97, 65)).cumsum(0).astype(np.float32)
     viewer.add_image(guide, name="guide")
     viewer.add_image(guide[::2, ::2][:48, :32], name="depth")
-    assert "same field of view" in panel.about_pair.text()
+    assert "same field of view" in panel.about.text()
     assert panel.form.phase.enabled
     run()
     assert viewer.layers[-1].data.shape == (97, 65)
@@ -200,7 +202,7 @@ def test_factor_that_is_not_integer_without_positions(panel, viewer, run):
 def test_positions_can_be_ignored(panel, viewer, scene):
     add_pair(viewer, scene, units="um")
     assert not panel.button.isEnabled()
-    assert "cannot be compared" in panel.about_pair.text()
+    assert "cannot be compared" in panel.about.text()
     panel.form.positions.value = False
     assert panel.button.isEnabled()
 
@@ -208,16 +210,16 @@ def test_positions_can_be_ignored(panel, viewer, scene):
 def test_text_follows_the_layers(panel, viewer, scene):
     add_pair(viewer, scene)
     viewer.layers["depth"].translate = (0, 0)
-    assert "guide pixel (0, 0)" in panel.about_pair.text()
+    assert "guide pixel (0, 0)" in panel.about.text()
     viewer.layers["depth"].rotate = 20
-    assert "rotated or sheared" in panel.about_pair.text()
+    assert "rotated or sheared" in panel.about.text()
     assert not panel.button.isEnabled()
 
 
 def test_target_that_covers_a_part_is_told(panel, viewer, scene):
     viewer.add_image(scene.guide, rgb=True)
     viewer.add_image(scene.coarse[:8], name="depth", **CENTRE)
-    assert "covers 50% of the guide" in panel.about_pair.text()
+    assert "covers 50% of the guide" in panel.about.text()
 
 
 def test_colour_target_is_upsampled_as_luminance_and_says_so(panel, viewer, scene, run):
@@ -225,7 +227,7 @@ def test_colour_target_is_upsampled_as_luminance_and_says_so(panel, viewer, scen
     viewer.add_image(scene.guide[::2, ::2], rgb=True, scale=(2, 2), name="thermal")
     panel.form.target.value = panel.form.target.choices[1]
     panel.form.guide.value = panel.form.guide.choices[0]
-    assert "luminance" in panel.about_pair.text()
+    assert "luminance" in panel.about.text()
     run()
     assert viewer.layers[-1].data.shape == scene.depth.shape
 
@@ -242,28 +244,116 @@ def test_numeric_targets_and_results_of_their_type(panel, viewer, scene, run, dt
     assert viewer.layers[-1].data.dtype == dtype
 
 
-def test_stack_is_refused_plainly(panel, viewer):
-    """M06."""
-    viewer.add_image(np.zeros((5, 64, 64)), name="stack")
-    viewer.add_image(np.zeros((16, 16)))
-    assert "two-dimensional" in panel.about_pair.text()
+def test_stack_is_upsampled_plane_by_plane(panel, viewer, scene, run):
+    """M06, K15: a time series with one guide; the result keeps the time axis."""
+    viewer.add_image(scene.guide, rgb=True, name="guide")
+    stack = np.stack([scene.coarse, scene.coarse[::-1]])
+    time = {"axis_labels": ("t", "y", "x"), "scale": (10, 4, 4), "translate": (0, 1.5, 1.5)}
+    viewer.add_image(stack, name="series", **time)
+    assert "2 planes" in panel.about.text()
+    run()
+    result = viewer.layers[-1]
+    np.testing.assert_array_equal(result.data[0], expected(scene, factor=4, origin=(1.5, 1.5)))
+    assert result.data.shape == (2, 64, 96)
+    np.testing.assert_array_equal(result.scale, (10, 1, 1))
+    assert result.axis_labels[0] == "t"
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "word"),
+    [
+        ("noise", "abc", "noise 'abc' is not a number"),
+        ("noise", "-1", "noise -1"),
+        ("factor", "4, x", "factor '4, x'"),
+        ("origin", "500", "does not lie on the guide"),
+        ("factor", "0.5", "finer than the guide"),
+    ],
+)
+def test_wrong_setting_disables_run_with_its_reason(panel, viewer, scene, row, text, word):
+    add_pair(viewer, scene)
+    getattr(panel.form, row).value = text
+    assert word in panel.about.text()
+    assert word in panel.button.toolTip()
+    assert not panel.button.isEnabled()
+    assert not panel.preview_button.isEnabled()
+    getattr(panel.form, row).value = ""
+    assert panel.button.isEnabled()
+
+
+def test_target_finer_than_the_guide_and_layers_apart_are_told(panel, viewer, scene):
+    add_pair(viewer, scene)
+    depth, guide = panel.form.target.value, panel.form.guide.value
+    panel.form.target.value, panel.form.guide.value = guide, depth
+    assert "finer than the guide" in panel.about.text()
+    panel.form.target.value, panel.form.guide.value = depth, guide
+    viewer.layers["depth"].translate = (1000, 0)
+    assert "does not lie on the guide" in panel.about.text()
     assert not panel.button.isEnabled()
 
 
-@pytest.mark.parametrize("text", ["abc", "-1"])
-def test_wrong_number_is_one_notification_without_traceback(
-    panel, viewer, scene, qtbot, notifications, text
-):
+def test_factor_and_origin_of_the_layers_are_shown_and_can_be_changed(panel, viewer, scene, run):
     add_pair(viewer, scene)
-    panel.form.noise.value = text
-    panel.button.click()  # the first is found at once, the second by the core in the worker
-    qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
-    assert len(notifications) == 1
-    assert notifications[0].severity == NotificationSeverity.ERROR
-    assert not isinstance(notifications[0], ErrorNotification)
-    assert "noise" in notifications[0].message
-    assert panel.button.text() == "Run"
-    assert len(viewer.layers) == 2
+    assert panel.form.factor.native.placeholderText() == "4, 4"
+    assert panel.form.origin.native.placeholderText() == "1.5, 1.5"
+    panel.form.origin.value = "0, 0"
+    run()
+    same = expected(scene, factor=4, origin=(0, 0))
+    np.testing.assert_array_equal(viewer.layers[-1].data, same)
+
+
+def test_preview_shows_a_part_and_gives_way_to_the_result(panel, viewer, scene, qtbot, run):
+    add_pair(viewer, scene)
+    panel.preview_button.click()
+    assert panel.button.text() == "Cancel"
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=30_000)
+    preview, guide = viewer.layers[-1], viewer.layers["guide"]
+    assert preview.name == "depth [upsampled] preview"
+    assert preview.data.shape == guide.data.shape[:2]
+    assert "estimated: " in panel.form.noise.native.placeholderText()
+    panel.preview_button.click()
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=30_000)
+    assert len(viewer.layers) == 3
+    run()
+    assert [layer.name for layer in viewer.layers] == ["guide", "depth", "depth [upsampled]"]
+
+
+def test_script_gives_the_same_layer(panel, viewer, scene, run):
+    viewer.add_image([scene.guide, scene.guide[::2, ::2]], rgb=True, name="it's", scale=(2, 2))
+    viewer.add_image(np.stack([scene.coarse] * 2), name="low", scale=(1, 8, 8), translate=(0, 3, 3))
+    panel.form.noise.value = "0.01"
+    panel.form.blur.value = "gaussian"
+    run()
+    exec(panel.python(), {})  # noqa: S102
+    made, again = viewer.layers[-2:]
+    np.testing.assert_array_equal(made.data, again.data)
+    assert again.metadata[METADATA_KEY]["parameters"] == made.metadata[METADATA_KEY]["parameters"]
+    np.testing.assert_array_equal(made.data_to_world((1, 5, 6)), again.data_to_world((1, 5, 6)))
+
+
+def test_settings_to_and_from_a_file(panel, viewer, scene, tmp_path, notifications):
+    add_pair(viewer, scene)
+    changed = {"noise": "0.5", "blur": "none", "phase": "corner", "guided": False, "factor": "4"}
+    for name, value in changed.items():
+        getattr(panel.form, name).value = value
+    told = panel.form.state()
+    panel.save_settings(tmp_path / "settings.json")
+    plain = {"noise": "", "blur": "box", "phase": "centre", "guided": True, "factor": ""}
+    for name, value in plain.items():
+        getattr(panel.form, name).value = value
+    panel.load_settings(tmp_path / "settings.json")
+    assert panel.form.state() == told
+    assert not notifications
+    viewer.layers.remove("depth")
+    panel.load_settings(tmp_path / "settings.json")
+    assert "target = 'depth'" in notifications[-1].message
+
+
+def test_foreign_settings_are_refused(panel, tmp_path):
+    for number, text in enumerate(("{", "[]", '{"panel": "learn", "settings": {}}')):
+        path = tmp_path / f"{number}.json"
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"settings"):
+            panel.load_settings(path)
 
 
 def test_real_sensor_with_holes_opened_from_files(panel, viewer, run, data_dir):

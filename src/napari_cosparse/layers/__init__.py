@@ -4,16 +4,21 @@ from ._align import (
     GROUPS,
     Motion,
     Start,
+    grid_placement,
+    level_map,
     mirror,
     motion_of,
     moved,
     moved_placement,
     overlap_of,
+    pixel_map,
     start_from,
 )
+from ._atoms import atom_layers, mosaic, pair_of, pairs_in
 from ._axes import Stack, match_stacks
+from ._compare import checkerboard
 from ._grid import Grid, Placing, grid_of, place
-from ._read import Source, levels_of, read, shown_plane
+from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
 from ._regions import mask_on, point_pairs, points_on
 from ._suggest import suggest
@@ -24,6 +29,7 @@ from ._write import (
     destination,
     layer_data,
     limits_of,
+    preview_data,
     provenance,
 )
 
@@ -39,26 +45,36 @@ __all__ = [
     "Stack",
     "Start",
     "as_levels",
+    "atom_layers",
+    "checkerboard",
     "destination",
     "grid_of",
+    "grid_placement",
     "input_record",
     "layer_data",
+    "level_map",
     "levels_of",
     "limits_of",
     "make_record",
     "mask_on",
     "match_stacks",
     "mirror",
+    "mosaic",
     "motion_of",
     "moved",
     "moved_placement",
     "overlap_of",
+    "pair_of",
+    "pairs_in",
+    "pixel_map",
     "place",
     "point_pairs",
     "points_on",
+    "preview_data",
     "provenance",
     "read",
     "shown_plane",
     "start_from",
     "suggest",
+    "visible_part",
 ]

@@ -12,19 +12,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from napari.layers import Layer
+from napari.layers import Image, Layer
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
 
 from ._grid import Grid
+from ._read import levels_of
 from ._record import METADATA_KEY
 from ._world import (
     Matrix,
+    State,
     embed,
     in_units,
     is_physical,
+    physical_matrix,
     placement,
+    plane_matrix,
     set_world,
     unit_factors,
     world_matrix,
@@ -158,6 +162,28 @@ def mirror(shape: tuple[int, int]) -> Matrix:
     return np.array([[1.0, 0, 0], [0, -1, shape[1] - 1], [0, 0, 1]])
 
 
+def level_map(layer: Image, level: int) -> Matrix:
+    """Map pixels of a pyramid level to those of the finest.
+
+    Parameters
+    ----------
+    layer : napari.layers.Image
+        Multiscale or not.
+    level : int
+        Pyramid level.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), float64
+        (row, column, 1) to (row, column, 1).
+    """
+    fine, coarse = levels_of(layer)[0], levels_of(layer)[level]
+    steps = [n / m for n, m in zip(fine, coarse, strict=True)]
+    matrix = np.diag([*steps, 1.0])
+    matrix[:2, 2] = [(step - 1) / 2 for step in steps]
+    return matrix
+
+
 def overlap_of(matrix: ArrayLike, fixed: tuple[int, int], moving: tuple[int, int]) -> float:
     """Share of the fixed image that lies on the moving one.
 
@@ -271,6 +297,63 @@ def moved_placement(layer: Layer, motion: Motion) -> dict[str, Any]:
     to_units = embed(np.diag([*factors, 1.0]), layer.ndim)
     world = embed(motion.world, layer.ndim) @ to_units @ world_matrix(state)
     return set_world(in_units(state, motion.units, (factors[0], factors[1])), world)
+
+
+def pixel_map(layer: Layer, motion: Motion, fixed: Grid) -> Matrix:
+    """Find the transform from the fixed pixels to those of a layer that moves along.
+
+    Parameters
+    ----------
+    layer : napari.layers.Image or Labels
+        As it lies now.
+    motion : Motion
+        What is done to it.
+    fixed : Grid
+        The fixed layer's pixels, in the motion's units.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), float64
+        Fixed pixel to the layer's pixel.
+    """
+    new = plane_matrix(world_matrix(moved_placement(layer, motion)), layer.name)
+    matrix: Matrix = np.linalg.inv(new) @ fixed.matrix
+    matrix[-1] = (0, 0, 1)
+    return matrix
+
+
+def grid_placement(grid: Grid, axis_labels: tuple[str, ...], like: Layer | None = None) -> State:
+    """Place data on a pixel grid.
+
+    Parameters
+    ----------
+    grid : Grid
+        Where the last two axes lie.
+    axis_labels : tuple of str
+        Labels of the last two axes.
+    like : napari.layers.Layer, optional
+        Layer whose leading axes the data have.
+
+    Returns
+    -------
+    dict
+        Scale, translate, rotate, shear, affine, units and axis labels for a new layer.
+    """
+    more = 0 if like is None else like.ndim - 2
+    ndim = more + 2
+    lead = placement(like) if like is not None else {}
+    state: State = {
+        "scale": np.array([*list(lead.get("scale", ()))[:more], *_pixel_size(grid.matrix)]),
+        "translate": np.array([*list(lead.get("translate", ()))[:more], *grid.matrix[:2, 2]]),
+        "rotate": np.eye(ndim),
+        "shear": np.zeros(ndim * (ndim - 1) // 2),
+        "affine": np.eye(ndim + 1),
+        "units": (*tuple(lead.get("units", ()))[:more], *grid.units),
+        "axis_labels": (*tuple(lead.get("axis_labels", ()))[:more], *axis_labels),
+    }
+    world = physical_matrix(state)
+    world[-3:, -3:] = grid.matrix
+    return set_world(state, world)
 
 
 def _in_units_of(fixed: Grid, moving: Grid) -> tuple[NDArray[np.float64], str]:

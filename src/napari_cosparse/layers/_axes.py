@@ -60,7 +60,8 @@ def match_stacks(first: Source, second: Source) -> Stack:
     ----------
     first, second : Source
         Pixels of two layers. Axes of one label belong together; napari's default labels count
-        from the last axis. An axis that one layer lacks, or has with length 1, is repeated.
+        from the last axis. An axis that one layer lacks, or has with length 1, is repeated; one
+        of length 1 that only the first has is dropped.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def match_stacks(first: Source, second: Source) -> Stack:
     """
     ours = dict(zip(first.axis_labels, first.leading, strict=False))
     theirs = dict(zip(second.axis_labels, second.leading, strict=False))
-    labels = [*(name for name in ours if name not in theirs), *theirs]
+    labels = [*(name for name, n in ours.items() if name not in theirs and n > 1), *theirs]
     shape = []
     for name in labels:
         lengths = {source.get(name, 1) for source in (ours, theirs)} - {1}

@@ -175,6 +175,31 @@ def levels_of(layer: Image | Labels) -> list[tuple[int, int]]:
     return [(rows, columns) for rows, columns in cut]
 
 
+def visible_part(layer: Image, level: int = 0) -> NDArray[np.float64]:
+    """Find the pixels that the viewer shows.
+
+    Parameters
+    ----------
+    layer : napari.layers.Image
+        Layer in a viewer.
+    level : int
+        Pyramid level in whose pixels the answer is given.
+
+    Returns
+    -------
+    ndarray, shape (2, 2), float64
+        First and last visible row and column; the whole plane where nothing has been drawn yet.
+    """
+    rows, columns = levels_of(layer)[level]
+    corners = np.asarray(layer.corner_pixels, np.float64)[:, -2:]
+    if layer.multiscale:
+        factors = np.asarray(layer.downsample_factors, np.float64)[:, : layer.ndim][:, -2:]
+        corners = corners * factors[layer.data_level] / factors[level]
+    if np.ptp(corners, axis=0).min() < 1:
+        corners = np.array([[0.0, 0.0], [rows - 1.0, columns - 1.0]])
+    return corners
+
+
 def shown_plane(layer: Image | Labels, point: Sequence[float]) -> tuple[int, ...]:
     """Find the plane of a stack that the viewer shows.
 

@@ -15,7 +15,7 @@ from napari_cosparse.core.reconstruction import Alignment, Upsampled
 from ._axes import match_stacks
 from ._read import read
 from ._record import METADATA_KEY, input_record, make_record
-from ._world import placement, plane_matrix, set_world, world_matrix
+from ._world import placement, plane_matrix, plane_placement, set_world, world_matrix
 
 MULTISCALE_FROM = 4096  # pixels along an axis beyond which a result is shown as a pyramid
 COARSEST = 1024  # pixels along the longer axis of its last level
@@ -76,7 +76,7 @@ def destination(target: Image, guide: Image, levels: tuple[int, int] = (0, 0)) -
     return Destination(
         name=f"{target.name} [upsampled]",
         shape=(*stack.shape, *fine.shape),
-        placement=_placement(target, guide, levels, stack.shape),
+        placement=_placement(target, guide, levels, stack.labels),
         looks=looks,
         inputs={
             "target": input_record(target, levels[0]),
@@ -121,6 +121,36 @@ def layer_data(
         "metadata": {METADATA_KEY: provenance(planes, where.inputs, alignment)},
     }
     return data, state, "image"
+
+
+def preview_data(
+    result: Upsampled, where: Destination, guide: Image, level: int, corner: tuple[int, int]
+) -> LayerData:
+    """Turn an upsampled part of a plane into a layer of two axes on the guide's grid.
+
+    Parameters
+    ----------
+    result : Upsampled
+        What the core returned for the part.
+    where : Destination
+        What `destination` noted for the whole.
+    guide : napari.layers.Image
+        The guide.
+    level : int
+        Its pyramid level.
+    corner : tuple of int
+        Row and column of the guide's pixel where the part begins.
+
+    Returns
+    -------
+    tuple of (ndarray, dict, str)
+        Layer data.
+    """
+    state = plane_placement(guide, level, corner)
+    looks = where.looks or {"contrast_limits": limits_of(result.image)}
+    record = {METADATA_KEY: {**provenance([result], where.inputs), "preview": list(corner)}}
+    name = f"{where.name} preview"
+    return result.image, {"name": name, "rgb": False, **state, **looks, "metadata": record}, "image"
 
 
 def provenance(
@@ -204,15 +234,14 @@ def limits_of(image: NDArray[Any]) -> tuple[float, float]:
 
 
 def _placement(
-    target: Image, guide: Image, levels: tuple[int, int], leading: tuple[int, ...]
+    target: Image, guide: Image, levels: tuple[int, int], labels: tuple[str, ...]
 ) -> dict[str, Any]:
     """Take the guide's place, and that of the target for axes which only the target has."""
-    state = placement(guide, levels[1])
-    if len(leading) + 2 == guide.ndim:
+    state, ndim = placement(guide, levels[1]), len(labels) + 2
+    if ndim == guide.ndim:
         return state
     theirs = placement(target, levels[0])
-    more = len(leading) + 2 - guide.ndim
-    kept = _kept_axes(target, guide, more)
+    kept = [target.axis_labels.index(label) for label in labels[: ndim - guide.ndim]]
     plane = plane_matrix(world_matrix(state), guide.name)
     ours = {
         name: np.concatenate([np.asarray(theirs[name])[kept], np.asarray(state[name])])
@@ -220,26 +249,14 @@ def _placement(
     }
     joined = {
         **ours,
-        "rotate": np.eye(len(leading) + 2),
-        "shear": np.zeros(_shears(len(leading) + 2)),
-        "affine": np.eye(len(leading) + 3),
-        "units": tuple(theirs["units"][axis] for axis in kept) + tuple(state["units"]),
-        "axis_labels": tuple(theirs["axis_labels"][axis] for axis in kept)
-        + tuple(state["axis_labels"]),
+        "rotate": np.eye(ndim),
+        "shear": np.zeros(ndim * (ndim - 1) // 2),
+        "affine": np.eye(ndim + 1),
+        **{
+            name: tuple(theirs[name][axis] for axis in kept) + tuple(state[name])
+            for name in ("units", "axis_labels")
+        },
     }
     world = world_matrix(joined)
     world[-3:, -3:] = plane
-    world[:-3, -1] = ours["translate"][:-2]
     return set_world(joined, world)
-
-
-def _kept_axes(target: Image, guide: Image, count: int) -> list[int]:
-    """Leading axes of the target that the guide lacks."""
-    labels = set(guide.axis_labels)
-    found = [axis for axis in range(target.ndim - 2) if target.axis_labels[axis] not in labels]
-    return found[:count]
-
-
-def _shears(ndim: int) -> int:
-    """Count the shears of so many axes."""
-    return ndim * (ndim - 1) // 2

@@ -1,149 +1,152 @@
-"""The settings of the upsampling panel."""
+"""A panel's settings: rows with labels, advanced ones folded away, to and from JSON."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from magicgui.widgets import CheckBox, ComboBox, FileEdit, LineEdit, create_widget
-from napari.layers import Image
-from qtpy.QtWidgets import QComboBox, QFormLayout, QLabel, QWidget
+from magicgui.widgets import CheckBox, ComboBox, FileEdit
+from qtpy.QtCore import Qt
+from qtpy.QtWidgets import QFormLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.reconstruction import Settings
-from napari_cosparse.io import shipped_operators
-
-from ._tips import parameter_tips
-
-DEFAULT_OPERATORS = "intensity-depth"
-FROM_FILE = "from a file ..."
-POSITIONS = {"from the layers": True, "same field of view": False}
-TIPS = {
-    "positions": "<p>Where the target lies on the guide. From the layers: from scale, translate, "
-    "rotate, shear, affine and units of both. Same field of view: the shapes alone count.</p>",
-    "operator_file": "<p>Operator pair that was learned and saved before (.npz).</p>",
-}
+from ._rows import plain
 
 
-class UpsampleForm(QWidget):
-    """One row for each setting; every name is the name of the parameter of `upsample`.
+class Form(QWidget):
+    """Rows of a panel; every name is that of the parameter of the core which it sets."""
 
-    Parameters
-    ----------
-    described_by : callable
-        The function whose docstring gives the tool-tips.
-    """
-
-    def __init__(self, described_by: Callable[..., Any]) -> None:
-        """Make the rows with their defaults."""
+    def __init__(self) -> None:
+        """Make an empty form; `fill` makes its rows."""
         super().__init__()
-        self.target = _layer("target", "Target")
-        self.guide = _layer("guide", "Guide")
-        self.positions = _choice("positions", "Position", POSITIONS)
-        self.operators = _choice("operators", "Operators", [*shipped_operators(), FROM_FILE])
-        self.operator_file = FileEdit(name="operator_file", label="File", filter="*.npz")
-        self.phase = _choice("phase", "First sample", ["centre", "corner"])
-        self.blur = _choice("blur", "Blur", ["box", "gaussian", "bicubic", "none"])
-        self.noise = _number("noise", "Noise", "estimated")
-        self.invalid = _number("invalid", "Unknown value", "none")
-        self.guided = CheckBox(name="guided", text="Use the guide", value=True)
-        self.dtype = _choice("dtype", "Result", {"float32": "float32", "like the target": "input"})
-        self.rows: tuple[Any, ...] = (
-            *(self.target, self.guide, self.positions, self.operators, self.operator_file),
-            *(self.phase, self.blur, self.noise, self.invalid, self.guided, self.dtype),
-        )
-        if DEFAULT_OPERATORS in self.operators.choices:
-            self.operators.value = DEFAULT_OPERATORS
+        self.rows: tuple[Any, ...] = ()
+        self.fold = QToolButton()
         self._labels: dict[str, QLabel] = {}
-        self._lay_out({**parameter_tips(described_by), **TIPS})
-        self.operators.changed.connect(self._show_file_row)
-        self._show_file_row()
 
-    def _lay_out(self, tips: dict[str, str]) -> None:
-        layout = QFormLayout(self)
+    def fill(self, rows: Sequence[Any], advanced: Sequence[Any], tips: Mapping[str, str]) -> None:
+        """Lay the rows out.
+
+        Parameters
+        ----------
+        rows : sequence of magicgui widgets
+            What everybody needs, in the order of the keyboard.
+        advanced : sequence of magicgui widgets
+            What is folded away at first.
+        tips : mapping of str to str
+            Tool-tip of each row.
+        """
+        self.rows = (*rows, *advanced)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout.addWidget(self._column(rows, tips))
+        self._folded = self._column(advanced, tips)
+        if advanced:
+            layout.addWidget(self._fold_button())
+            layout.addWidget(self._folded)
+        self._folded.setVisible(False)
         for row in self.rows:
-            row.tooltip = tips[row.name]
-            label = QLabel("" if row is self.guided else row.label)  # a box has its own text
-            label.setToolTip(row.tooltip)
-            self._labels[row.name] = label
-            layout.addRow(label, row.native)
+            setattr(self, row.name, row)
+
+    def row(self, name: str) -> Any:  # noqa: ANN401 a magicgui widget
+        """Find a row.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        magicgui widget
+        """
+        return next(row for row in self.rows if row.name == name)
+
+    def show_row(self, name: str, *, shown: bool) -> None:
+        """Show or hide a row with its label.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        shown : bool
+            Whether it is to be seen.
+        """
+        self.row(name).native.setVisible(shown)
+        self._labels[name].setVisible(shown)
 
     def reset_choices(self) -> None:
         """Offer the layers that are open now."""
-        self.target.reset_choices()
-        self.guide.reset_choices()
+        for row in self.rows:
+            if hasattr(row, "reset_choices"):
+                row.reset_choices()
 
-    def settings(self) -> Settings:
-        """Read the rows that are settings of the core.
-
-        Returns
-        -------
-        Settings
-            Checked; factor and origin are left open.
-
-        Raises
-        ------
-        InputError
-            A number cannot be read or breaks a rule.
-        """
-        return Settings(
-            phase=self.phase.value,
-            blur=self.blur.value,
-            noise=_parse("noise", self.noise.value),
-            invalid=_parse("unknown value", self.invalid.value),
-            guided=self.guided.value,
-            dtype=self.dtype.value,
-        )
-
-    def operators_source(self) -> str | Path:
-        """Read which operators are chosen.
+    def state(self) -> dict[str, Any]:
+        """Read all rows.
 
         Returns
         -------
-        str or Path
-            Name of a shipped pair, or a file.
+        dict
+            JSON values; layers by their names.
         """
-        if self.operators.value == FROM_FILE:
-            return Path(str(self.operator_file.value))
-        return str(self.operators.value)
+        return {row.name: plain(row.value) for row in self.rows}
 
-    def _show_file_row(self) -> None:
-        shown = self.operators.value == FROM_FILE
-        self.operator_file.native.setVisible(shown)
-        self._labels["operator_file"].setVisible(shown)
+    def restore(self, state: Mapping[str, Any]) -> list[str]:
+        """Set rows to what `state` gave.
+
+        Parameters
+        ----------
+        state : mapping
+            Names of rows and JSON values; names that the form lacks are ignored.
+
+        Returns
+        -------
+        list of str
+            What could not be set, for instance layers that are not open; those rows stay.
+        """
+        return [
+            f"{row.name} = {state[row.name]!r}"
+            for row in self.rows
+            if row.name in state and not _restore(row, state[row.name])
+        ]
+
+    def _column(self, rows: Sequence[Any], tips: Mapping[str, str]) -> QWidget:
+        column = QWidget()
+        layout = QFormLayout(column)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setVerticalSpacing(4)
+        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for row in rows:
+            row.tooltip = tips.get(row.name, "")
+            label = QLabel("" if isinstance(row, CheckBox) else row.label)  # a box has its own text
+            label.setToolTip(row.tooltip)
+            self._labels[row.name] = label
+            layout.addRow(label, row.native)
+        return column
+
+    def _fold_button(self) -> QToolButton:
+        self.fold.setText("Advanced")
+        self.fold.setCheckable(True)
+        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.fold.setArrowType(Qt.ArrowType.RightArrow)
+        self.fold.toggled.connect(self._unfold)
+        return self.fold
+
+    def _unfold(self, shown: bool) -> None:
+        self._folded.setVisible(shown)
+        self.fold.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
 
 
-def _layer(name: str, label: str) -> ComboBox:
-    """Row that offers the viewer's image layers; napari keeps the list."""
-    return _narrow(cast("ComboBox", create_widget(name=name, label=label, annotation=Image)))
-
-
-def _choice(name: str, label: str, choices: list[str] | dict[str, Any]) -> ComboBox:
-    items = list(choices.items()) if isinstance(choices, dict) else choices
-    return _narrow(ComboBox(name=name, label=label, choices=items))
-
-
-def _narrow(row: ComboBox) -> ComboBox:
-    """Keep long names from widening the panel."""
-    row.native.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    row.native.setMinimumContentsLength(12)
-    return row
-
-
-def _number(name: str, label: str, when_empty: str) -> LineEdit:
-    row = LineEdit(name=name, label=label)
-    row.native.setPlaceholderText(when_empty)
-    return row
-
-
-def _parse(what: str, text: str) -> float | None:
-    """Read a number; an empty field is None."""
-    if not text.strip():
-        return None
+def _restore(row: Any, value: Any) -> bool:  # noqa: ANN401 a magicgui widget and a JSON value
+    """Set one row, if its kind of value can be."""
+    if hasattr(row, "restore"):
+        return bool(row.restore(value))
+    if isinstance(row, ComboBox):
+        for choice in row.choices:
+            if plain(choice) == value:
+                row.value = choice
+                return True
+        return False
+    if isinstance(row, FileEdit) and value == "":
+        return True  # no file was chosen
     try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            f"{what} {text!r} is not a number; write one like 0.5, or leave the field empty"
-        ) from None
+        row.value = value
+    except (TypeError, ValueError):
+        return False
+    return True

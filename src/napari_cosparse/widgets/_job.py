@@ -1,12 +1,13 @@
-"""From chosen layers and settings to the computation a worker runs."""
+"""From chosen layers and settings to the upsampling that a worker runs."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from napari.layers import Image
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import (
     Alignment,
@@ -16,11 +17,14 @@ from napari_cosparse.core.reconstruction import (
     upsample_steps,
 )
 from napari_cosparse.io import load_operators
-from napari_cosparse.layers import Grid, Placing, grid_of, place, read
+from napari_cosparse.layers import Grid, Placing, Source, grid_of, match_stacks, place, read
 from napari_cosparse.tiles import threaded_map
 
 from ._runner import Steps
 from ._text import CHOOSE_TWO, SAME_LAYER
+
+FINEST = 1 - 1e-6  # least factor
+Window = tuple[slice, slice]
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Pair:
         Their pixel grids in the world.
     placing : Placing or None
         Where the target lies on the guide; None leaves it to factor and phase.
+    levels : tuple of int
+        Pyramid levels of target and guide.
     """
 
     target: Image
@@ -42,6 +48,11 @@ class Pair:
     target_grid: Grid
     guide_grid: Grid
     placing: Placing | None
+    levels: tuple[int, int] = (0, 0)
+
+    def sources(self) -> tuple[Source, Source]:
+        """Pixels of both, not yet read."""
+        return read(self.target, self.levels[0]), read(self.guide, self.levels[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +61,24 @@ class Outcome:
 
     Attributes
     ----------
-    result : Upsampled
-        What the core returned.
+    results : tuple of Upsampled
+        What the core returned, one for each plane.
     alignment : Alignment or None
-        Whether the edges of target and guide coincide; None where the guide had no say.
+        Whether the edges of target and guide coincide, of the first plane; None where the guide
+        had no say.
     """
 
-    result: Upsampled
+    results: tuple[Upsampled, ...]
     alignment: Alignment | None
 
 
-def pair_up(target: Image | None, guide: Image | None, *, positions: bool) -> Pair:
+def pair_up(
+    target: Image | None,
+    guide: Image | None,
+    *,
+    positions: bool,
+    levels: tuple[int, int] = (0, 0),
+) -> Pair:
     """Check that two layers can be target and guide.
 
     Parameters
@@ -69,6 +87,8 @@ def pair_up(target: Image | None, guide: Image | None, *, positions: bool) -> Pa
         What is chosen.
     positions : bool
         Whether the layers' transforms say where the target lies.
+    levels : tuple of int
+        Pyramid levels of target and guide.
 
     Returns
     -------
@@ -84,42 +104,139 @@ def pair_up(target: Image | None, guide: Image | None, *, positions: bool) -> Pa
         raise InputError(CHOOSE_TWO)
     if target is guide:
         raise InputError(SAME_LAYER)
-    grids = grid_of(target), grid_of(guide)
-    return Pair(target, guide, *grids, place(*grids) if positions else None)
+    low, fine = read(target, levels[0]), read(guide, levels[1])
+    match_stacks(low, fine)
+    grids = grid_of(target, levels[0]), grid_of(guide, levels[1])
+    return Pair(target, guide, *grids, place(*grids) if positions else None, levels)
 
 
-def upsampling(pair: Pair, operators: str | Path, settings: Settings) -> Steps:
+def placed(pair: Pair, settings: Settings) -> Settings:
+    """Complete the settings by what the layers say; what was typed wins.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+    settings : Settings
+        As typed.
+
+    Returns
+    -------
+    Settings
+        With factor and origin where the layers say them.
+
+    Raises
+    ------
+    InputError
+        The target is finer than the guide, or does not lie on it.
+    """
+    if pair.placing is not None:
+        factor, origin = settings.factor or pair.placing.factor, settings.origin
+        settings = replace(settings, factor=factor, origin=origin or pair.placing.origin)
+    guide, target = pair.guide_grid.shape, pair.target_grid.shape
+    steps = settings.steps or (guide[0] / target[0], guide[1] / target[1])
+    if min(steps) < FINEST:
+        raise InputError(
+            f"The target is finer than the guide (factor {steps[0]:.3g} x {steps[1]:.3g}): swap "
+            "the layers, or correct scale and units of one of them."
+        )
+    if settings.origin is not None and not _overlaps(pair, steps, settings.origin):
+        raise InputError(
+            "The target does not lie on the guide: move one of the layers, register them, or "
+            "choose Position: same field of view (Advanced)."
+        )
+    return settings
+
+
+def upsampling(
+    pair: Pair,
+    operators: str | Path | OperatorPair,
+    settings: Settings,
+    *,
+    window: tuple[Window, Window] | None = None,
+    planes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+) -> Steps:
     """Prepare a run; pixels and operators are read when it starts, in the worker.
 
     Parameters
     ----------
     pair : Pair
         The layers.
-    operators : str or Path
-        Name of a shipped operator pair, or a file.
+    operators : str, Path or OperatorPair
+        Name of a shipped operator pair, a file, or a pair.
     settings : Settings
-        The settings of the run; factor and origin come from the pair.
+        As `placed` completes them.
+    window : tuple of tuple of slice, optional
+        Parts of target and guide to which factor and origin of the settings refer.
+    planes : tuple of tuple of int, optional
+        Indices of the planes of target and guide; all if None.
 
     Returns
     -------
     callable
         Makes the generator of `Progress` that returns an `Outcome`.
     """
-    target, guide = read(pair.target), read(pair.guide)
-    if pair.placing is not None:
-        settings = replace(settings, factor=pair.placing.factor, origin=pair.placing.origin)
+    target, guide = pair.sources()
+    stack = match_stacks(target, guide)
+    chosen = list(stack.pairs()) if planes is None else [planes]
 
     def steps() -> Generator[Progress, None, Outcome]:
         yield Progress("Reading the layers", 0, 0)
-        images = target.load_gray(), guide.load()
         bank = load_operators(operators)
-        result = yield from upsample_steps(*images, bank, settings, map_=threaded_map())
-        if not result.guided:
-            return Outcome(result, None)
-        yield Progress("Comparing the edges", 0, 0)
-        found = check_target(
-            *images, factor=result.factor, origin=result.origin, invalid=settings.invalid
-        )
-        return Outcome(result, found)
+        results: list[Upsampled] = []
+        alignment = None
+        for number, (ours, theirs) in enumerate(chosen):
+            images = target.load_gray(ours), guide.load(theirs)
+            if window is not None:
+                images = images[0][window[0]], images[1][window[1]]
+            run = upsample_steps(*images, bank, settings, map_=threaded_map())
+            results.append((yield from _counted(run, number, len(chosen))))
+            if number == 0 and results[0].guided and window is None:
+                yield Progress("Comparing the edges", 0, 0)
+                alignment = check_target(
+                    *images,
+                    factor=results[0].factor,
+                    origin=results[0].origin,
+                    invalid=settings.invalid,
+                )
+        return Outcome(tuple(results), alignment)
 
     return steps
+
+
+def _counted(
+    run: Generator[Progress, None, Upsampled], number: int, count: int
+) -> Generator[Progress, None, Upsampled]:
+    """Count the steps of one plane among those of all."""
+    if count == 1:
+        return (yield from run)
+    steps = _Steps(run)
+    for progress in steps:
+        yield replace(
+            progress,
+            stage=f"plane {number + 1} of {count}, {progress.stage}",
+            step=number * progress.total + progress.step,
+            total=count * progress.total,
+        )
+    return steps.result
+
+
+class _Steps:
+    """Iterate over a generator and keep what it returns."""
+
+    def __init__(self, run: Generator[Progress, None, Upsampled]) -> None:
+        self._run = run
+        self.result: Upsampled
+
+    def __iter__(self) -> Iterator[Progress]:
+        self.result = yield from self._run
+
+
+def _overlaps(pair: Pair, steps: tuple[float, ...], origin: tuple[float, float]) -> bool:
+    """Whether any sample lies on the guide."""
+    for n, m, d, start in zip(
+        pair.guide_grid.shape, pair.target_grid.shape, steps, origin, strict=True
+    ):
+        if start + (m - 1) * d < -0.5 - d / 2 or start > n - 0.5 + d / 2:
+            return False
+    return True

@@ -69,3 +69,25 @@ def scene_layers(
         (guide, {"name": "guide", "rgb": True}, "image"),
         (coarse, {"name": f"low-resolution {quantity}", **placed, **looks}, "image"),
     ]
+
+
+def displaced_scene() -> list[LayerData]:
+    """Make a scene by code whose depth is turned and shifted against the guide.
+
+    Returns
+    -------
+    list of (ndarray, dict, str)
+        Layer data: the guide in micrometres, and a depth image of another pixel size that lies
+        up to tens of pixels off.
+    """
+    scene = io.make_scene()
+    place = {"scale": (0.5, 0.5), "units": "um"}
+    inner = scene.depth[24:-24, 32:-32]
+    limits = (float(np.nanmin(inner)), float(np.nanmax(inner)))
+    # Its true place is (12, 16) um without rotation.
+    wrong = {"scale": (500, 500), "translate": (18e3, 9e3), "rotate": 7, "units": "nm"}
+    looks = {"colormap": "viridis", "contrast_limits": limits, "opacity": 0.7}
+    return [
+        (scene.guide, {"name": "photo", "rgb": True, **place}, "image"),
+        (inner, {"name": "depth", **wrong, **looks}, "image"),
+    ]

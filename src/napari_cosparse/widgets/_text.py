@@ -1,10 +1,11 @@
 """What the upsampling panel says about a pair of layers and about a result."""
 
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from napari_cosparse.core.reconstruction import Alignment, Upsampled
-from napari_cosparse.layers import Placing
+from napari_cosparse.core.reconstruction import Alignment, Settings, Upsampled
+from napari_cosparse.layers import Placing, match_stacks
 
 if TYPE_CHECKING:
     from ._job import Pair
@@ -17,13 +18,15 @@ SAME_LAYER = "Target and guide are the same layer: choose two layers."
 FULL = 0.98  # share of the guide from which on the target is taken to cover it
 
 
-def pair_text(pair: "Pair") -> str:
+def pair_text(pair: "Pair", settings: Settings) -> str:
     """Say how target and guide lie on one another.
 
     Parameters
     ----------
     pair : Pair
         The layers.
+    settings : Settings
+        As `placed` completes them.
 
     Returns
     -------
@@ -32,17 +35,22 @@ def pair_text(pair: "Pair") -> str:
     """
     target, guide = pair.target_grid.shape, pair.guide_grid.shape
     parts = [f"{target[0]} x {target[1]} onto {guide[0]} x {guide[1]} pixels"]
-    if pair.placing is None:
-        parts[0] += ", taken to show the same field of view."
+    if settings.origin is None or settings.steps is None:
+        given = settings.steps
+        parts[0] += ", taken to show the same field of view"
+        parts[0] += "." if given is None else f", factor {given[0]:.4g} x {given[1]:.4g}."
     else:
-        (rows, columns), (top, left) = pair.placing.factor, pair.placing.origin
+        (rows, columns), (top, left) = settings.steps, settings.origin
         parts[0] += (
             f": factor {rows:.4g} x {columns:.4g}, first sample at guide pixel "
             f"({top:.4g}, {left:.4g})."
         )
-        covered = coverage(pair.placing, target, guide)
+        covered = coverage(Placing(settings.steps, settings.origin), target, guide)
         if covered < FULL:
             parts.append(f"The target covers {covered:.0%} of the guide; far from it stays NaN.")
+    planes = match_stacks(*pair.sources()).planes
+    if planes > 1:
+        parts.append(f"{planes} planes, one after the other.")
     if pair.target.rgb:
         parts.append("The target is in colour: its luminance is upsampled.")
     return " ".join(parts)
@@ -72,13 +80,13 @@ def coverage(placing: Placing, target: tuple[int, int], guide: tuple[int, int]) 
     return prod(shares)
 
 
-def verdict(result: Upsampled, alignment: Alignment | None = None) -> str:
+def verdict(results: Sequence[Upsampled], alignment: Alignment | None = None) -> str:
     """Say how a run ended and how well the result fits the target.
 
     Parameters
     ----------
-    result : Upsampled
-        What the core returned.
+    results : sequence of Upsampled
+        What the core returned, one for each plane.
     alignment : Alignment, optional
         What `check_target` found; told if the edges do not coincide.
 
@@ -87,12 +95,14 @@ def verdict(result: Upsampled, alignment: Alignment | None = None) -> str:
     str
         Two or three sentences.
     """
-    noise = "estimated" if result.noise_estimated else "given"
+    worst = max(results, key=lambda result: result.misfit)
+    noise = "estimated" if worst.noise_estimated else "given"
+    steps = sum(result.iterations for result in results)
     parts = [
-        f"Done: {result.iterations} iterations, {result.stop}.",
-        f"Misfit to the target at most {result.misfit:.3g}, noise {result.noise:.3g} ({noise}).",
+        f"Done: {steps} iterations, {worst.stop}.",
+        f"Misfit to the target at most {worst.misfit:.3g}, noise {worst.noise:.3g} ({noise}).",
     ]
-    if not result.guided:
+    if not worst.guided:
         parts.append("The guide had no say: it is constant or was left out.")
     if alignment is not None and not alignment.coincide:
         parts.append(f"Warning: {alignment.because}.")

@@ -1,24 +1,41 @@
 """The panel that upsamples one layer with the help of another one."""
 
+from collections.abc import Iterable
+
 import napari
-from napari.layers import Image
-from napari.utils.notifications import notification_manager, show_error
-from qtpy.QtCore import QEvent, Qt
-from qtpy.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from napari.layers import Image, Layer
+from qtpy.QtWidgets import QHBoxLayout, QPushButton
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.progress import Progress
-from napari_cosparse.core.reconstruction import upsample
-from napari_cosparse.layers import Destination, destination, layer_data, suggest
+from napari_cosparse.core.reconstruction import Settings, upsample
+from napari_cosparse.layers import (
+    Destination,
+    destination,
+    layer_data,
+    match_stacks,
+    preview_data,
+    shown_plane,
+    suggest,
+    visible_part,
+)
 
-from ._form import UpsampleForm
-from ._job import Outcome, Pair, pair_up, upsampling
-from ._runner import Runner
+from ._configure import default_operators
+from ._handover import open_register
+from ._job import Outcome, Pair, pair_up, placed, upsampling
+from ._panel import Panel
+from ._preview import Part, part_to_preview
+from ._runner import Steps
+from ._script import upsample_script
 from ._text import pair_text, verdict
-from ._watch import Watch
+from ._upsample_form import UpsampleForm
+
+PREVIEW_TIP = (
+    "<p>Compute the middle of what is visible, in a second or two, as a layer that the next "
+    "preview and the whole run replace.</p>"
+)
 
 
-class UpsamplePanel(QWidget):
+class UpsamplePanel(Panel):
     """Choose target, guide and settings; the result is a new layer on the guide's grid.
 
     Parameters
@@ -27,23 +44,31 @@ class UpsamplePanel(QWidget):
         The viewer whose layers are offered; napari hands it over.
     """
 
+    kind = "upsample"
+    form: UpsampleForm
+
     def __init__(self, napari_viewer: "napari.viewer.Viewer") -> None:
         """Lay the panel out; it is ready as soon as two layers are."""
-        super().__init__()
-        self._viewer = napari_viewer
-        self._destination: Destination | None = None
-        self.form = UpsampleForm(described_by=upsample)
-        self._suggested = self._chosen()  # the rows fill themselves: nobody has chosen that
-        self.about_pair, self.message = _text_label(), _text_label()
-        self.bar, self.button = QProgressBar(), QPushButton("Run")
-        self.runner = Runner()
-        self._watch = Watch(self._refresh)
-        self._lay_out()
-        self._connect()
-        self.reset_choices()  # layers may be open already
+        super().__init__(napari_viewer, UpsampleForm(napari_viewer, upsample, default_operators()))
+        self._where: Destination | None = None
+        self._part: Part | None = None
+        self._preview_layer: Layer | None = None
+        self._suggested = self._chosen()
+        self.preview_button = QPushButton("Preview")
+        self.preview_button.setToolTip(PREVIEW_TIP)
+        self.register_button = QPushButton("Register these two ...")
+        self.register_button.setToolTip("<p>Open the registration panel with this pair.</p>")
+        self.register_button.setVisible(False)
+        row = QHBoxLayout()
+        row.addWidget(self.preview_button)
+        row.addWidget(self.register_button)
+        self.extras.addLayout(row)
+        self.preview_button.clicked.connect(self._preview)
+        self.register_button.clicked.connect(self._hand_over)
+        self.begin()
 
-    def reset_choices(self, event: object = None) -> None:  # noqa: ARG002 napari hands it over
-        """Offer the layers that are open now; napari calls this when they change.
+    def reset_choices(self, event: object = None) -> None:
+        """Offer the layers that are open now; suggest a pair until somebody has chosen.
 
         Parameters
         ----------
@@ -57,108 +82,99 @@ class UpsamplePanel(QWidget):
             if pair is not None:
                 self.form.target.value, self.form.guide.value = pair
             self._suggested = self._chosen()
-        self._refresh()
+        super().reset_choices(event)
 
-    def event(self, event: QEvent | None) -> bool:
-        """Look at the layers once in a dock; stop the run when taken out, as napari closes it."""
-        handled = super().event(event)
-        if event is not None and event.type() == QEvent.Type.ParentChange:
-            if self.parent() is None:
-                self._shut_down()
-            else:
-                self.reset_choices()  # now the viewer is certain, even if several are open
-        return bool(handled)
+    def inputs(self) -> Iterable[Layer | None]:
+        """Target and guide."""
+        return self._chosen()
 
-    def _shut_down(self) -> None:
-        self.runner.close()
-        self._watch.follow(())
+    def look(self) -> str:
+        """Say how target and guide lie on one another."""
+        self.form.fit()
+        self._hint("from the sizes")
+        pair = self._pair()
+        settings = placed(pair, self.form.settings())
+        if pair.placing is not None:
+            factor, origin = pair.placing.factor, pair.placing.origin
+            self._hint(f"{factor[0]:.6g}, {factor[1]:.6g}", f"{origin[0]:.6g}, {origin[1]:.6g}")
+        self.form.phase.enabled = settings.origin is None
+        return pair_text(pair, settings)
 
-    def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        for part in (self.form, self.about_pair, self.button, self.bar, self.message):
-            layout.addWidget(part)
-        layout.addStretch(1)
+    def job(self) -> tuple[Steps, str]:
+        """Upsample all planes."""
+        pair, settings = self._pair_and_settings()
+        self._where = destination(pair.target, pair.guide, pair.levels)
+        self._part = None
+        self.register_button.setVisible(False)
+        # A Zarr store for results beyond the memory budget: the writer of `tiles` goes here.
+        return upsampling(pair, self.form.pair.source(), settings), f"Upsampling {pair.target.name}"
 
-    def _connect(self) -> None:
-        for row in self.form.rows:
-            row.changed.connect(self._refresh)
-        self.button.clicked.connect(self._run_or_cancel)
-        self.runner.stepped.connect(self._on_step)
-        self.runner.succeeded.connect(self._on_success)
-        self.runner.failed.connect(self._on_failure)
-        self.runner.cancelled.connect(self._on_cancelled)
-        self.destroyed.connect(self.runner.close)  # the whole viewer is closed
+    def succeed(self, outcome: Outcome) -> str:
+        """Add the result, or the preview."""
+        self._drop_preview()
+        if self._where is not None and self._part is None:
+            self.add_layers([layer_data(outcome.results, self._where, outcome.alignment)])
+            shifted = outcome.alignment is not None and not outcome.alignment.coincide
+            self.register_button.setVisible(shifted)
+        elif self._where is not None and self._part is not None:
+            rows, columns = self._part.guide
+            guide, level = self.form.guide.value, self.form.levels[1]
+            corner = rows.start, columns.start
+            made = preview_data(outcome.results[0], self._where, guide, level, corner)
+            (self._preview_layer,) = self.add_layers([made])
+        first = outcome.results[0]
+        if first.noise_estimated:
+            self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
+        text = verdict(outcome.results, outcome.alignment)
+        return text if self._part is None else f"Preview of the middle of the view. {text}"
+
+    def python(self) -> str:
+        """Write a script that gives the same layer."""
+        pair, settings = self._pair_and_settings()
+        return upsample_script(pair, self.form.pair.python(), settings)
+
+    def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
+        """Enable the preview when a run is possible."""
+        self.preview_button.setEnabled(ready)
 
     def _chosen(self) -> tuple[Image | None, Image | None]:
         return self.form.target.value, self.form.guide.value
 
     def _pair(self) -> Pair:
-        return pair_up(*self._chosen(), positions=self.form.positions.value)
+        positions, levels = self.form.positions.value, self.form.levels
+        return pair_up(*self._chosen(), positions=positions, levels=levels)
 
-    def _refresh(self, event: object = None) -> None:  # noqa: ARG002 signals hand over an event
-        """Bring texts and buttons into line with the layers and the runner: the only place."""
-        running = self.runner.running
-        self._watch.follow({layer for layer in self._chosen() if layer is not None})
+    def _pair_and_settings(self) -> tuple[Pair, Settings]:
+        pair = self._pair()
+        return pair, placed(pair, self.form.settings())
+
+    def _hint(self, factor: str, origin: str = "from the first sample") -> None:
+        """Show what an empty row for factor or origin means."""
+        self.form.factor.native.setPlaceholderText(factor)
+        self.form.origin.native.setPlaceholderText(origin)
+
+    def _preview(self) -> None:
         try:
-            pair = self._pair()
-            text = pair_text(pair)
+            pair, settings = self._pair_and_settings()
+            part = part_to_preview(pair, settings, visible_part(pair.guide, pair.levels[1]))
         except InputError as error:
-            pair, text = None, str(error)
-        self.about_pair.setText(text)
-        self.button.setText("Cancel" if running else "Run")
-        self.button.setEnabled(running or pair is not None)
-        self.button.setToolTip("" if pair is not None else text)
-        self.bar.setVisible(running)
-        self.form.setEnabled(not running)
-        self.form.phase.enabled = not running and (pair is None or pair.placing is None)
-
-    def _run_or_cancel(self) -> None:
-        if self.runner.running:
-            self.runner.cancel()
-            self.message.setText("Cancelling ...")
+            self.fail(error)
             return
-        try:
-            pair = self._pair()
-            steps = upsampling(pair, self.form.operators_source(), self.form.settings())
-        except InputError as error:
-            self._on_failure(error)
-            return
-        self._destination = destination(pair.target, pair.guide)
-        self.bar.setRange(0, 0)
-        self.message.clear()
-        self.runner.start(steps, f"Upsampling {pair.target.name}")
-        self._refresh()
+        match_stacks(*pair.sources())
+        point = self.viewer.dims.point
+        planes = shown_plane(pair.target, point), shown_plane(pair.guide, point)
+        self._where = destination(pair.target, pair.guide, pair.levels)
+        self._part = part
+        window = part.target, part.guide
+        operators = self.form.pair.source()
+        steps = upsampling(pair, operators, part.settings, window=window, planes=planes)
+        self.start(steps, f"Preview of {pair.target.name}")
 
-    def _on_step(self, progress: Progress) -> None:
-        self.bar.setRange(0, progress.total)
-        self.bar.setValue(progress.step)
-        self.message.setText(f"{progress.stage} ...")
+    def _drop_preview(self) -> None:
+        if self._preview_layer is not None and self._preview_layer in self.viewer.layers:
+            self.viewer.layers.remove(self._preview_layer)
+        self._preview_layer = None
 
-    def _on_success(self, outcome: Outcome) -> None:
-        if self._destination is not None:
-            data, settings, _ = layer_data(outcome.result, self._destination, outcome.alignment)
-            self._viewer.add_image(data, **settings)
-        self.message.setText(verdict(outcome.result, outcome.alignment))
-        self._refresh()
-
-    def _on_failure(self, error: Exception) -> None:
-        """Wrong input: one notification in plain words. A fault of ours: napari's traceback."""
-        if isinstance(error, InputError):
-            show_error(str(error))
-        else:
-            notification_manager.receive_error(type(error), error, error.__traceback__)
-        self.message.setText(f"Nothing was computed: {error}")
-        self._refresh()
-
-    def _on_cancelled(self) -> None:
-        self.message.setText("Cancelled.")
-        self._refresh()
-
-
-def _text_label() -> QLabel:
-    """Label for sentences: wrapped, and copied with the mouse."""
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
+    def _hand_over(self) -> None:
+        target, guide = self._chosen()
+        open_register(self.viewer, fixed=guide, moving=target)

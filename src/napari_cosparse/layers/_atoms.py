@@ -1,0 +1,145 @@
+"""Operator pairs as layers: the atoms of both modalities side by side, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+from napari.layers import Layer
+from numpy.typing import NDArray
+
+from napari_cosparse.core.operators import AtomGroup, OperatorPair
+
+from ._record import METADATA_KEY
+from ._write import LayerData
+
+COLORMAP = "PiYG"  # diverging: the middle is a coefficient of 0
+PAIR = "pair"  # key of the operator pair in a layer's record
+NAME = "pair_name"
+MOST_ACROSS = 16
+
+Sheet = NDArray[np.float32]
+
+
+def atom_layers(
+    pair: OperatorPair, name: str, record: Mapping[str, Any] | None = None
+) -> list[LayerData]:
+    """Show an operator pair as two mosaics side by side.
+
+    Parameters
+    ----------
+    pair : OperatorPair
+        The pair; the layers' metadata keep it, so that it can be used and saved.
+    name : str
+        What the pair is called in the viewer.
+    record : mapping, optional
+        How it came about, for the metadata.
+
+    Returns
+    -------
+    list of (ndarray, dict, str)
+        Layer data of U on the left and of V on the right. Tiles at the same place belong
+        together; each is scaled to its largest coefficient, gaps are NaN.
+    """
+    sheets = [mosaic(pair, which) for which in "uv"]
+    kept = {METADATA_KEY: {**(record or {"action": "read"}), PAIR: pair, NAME: name}}
+    shift = sheets[0].shape[1] + 2
+    return [
+        (
+            sheet,
+            {
+                "name": f"{name} {label}",
+                "translate": (0, place * shift),
+                "contrast_limits": (-1, 1),
+                "colormap": COLORMAP,
+                "rgb": False,
+                "metadata": {METADATA_KEY: dict(kept[METADATA_KEY])},
+            },
+            "image",
+        )
+        for place, (sheet, label) in enumerate(
+            zip(sheets, ("U (guide, fixed)", "V (target, moving)"), strict=True)
+        )
+    ]
+
+
+def pairs_in(layers: Iterable[Layer]) -> dict[str, OperatorPair]:
+    """Find the operator pairs that are shown in a viewer.
+
+    Parameters
+    ----------
+    layers : iterable of napari.layers.Layer
+        The viewer's layers.
+
+    Returns
+    -------
+    dict of str to OperatorPair
+        By name; the uppermost layer wins.
+    """
+    found = {}
+    for layer in layers:
+        told = pair_of(layer.metadata)
+        if told is not None:
+            found[told[0]] = told[1]
+    return found
+
+
+def pair_of(metadata: Mapping[str, Any]) -> tuple[str, OperatorPair] | None:
+    """Read the operator pair that a layer shows.
+
+    Parameters
+    ----------
+    metadata : mapping
+        The layer's.
+
+    Returns
+    -------
+    tuple of (str, OperatorPair), or None
+        Name and pair; None for any other layer.
+    """
+    record = metadata.get(METADATA_KEY)
+    if not isinstance(record, Mapping) or not isinstance(record.get(PAIR), OperatorPair):
+        return None
+    return str(record.get(NAME, "learned")), record[PAIR]
+
+
+def mosaic(pair: OperatorPair, which: str) -> Sheet:
+    """Lay the atoms of one modality out as tiles, group below group.
+
+    Parameters
+    ----------
+    pair : OperatorPair
+        The pair.
+    which : {"u", "v"}
+        The modality.
+
+    Returns
+    -------
+    ndarray, shape (H, W), float32
+        Coefficients between -1 and 1; NaN between tiles and where an atom has no coefficient.
+    """
+    sheets = [_sheet(group, getattr(group, f"coefficients_{which}")) for group in pair.groups]
+    width = max(sheet.shape[1] for sheet in sheets)
+    padded = [
+        np.pad(sheet, ((0, 1), (0, width - sheet.shape[1])), constant_values=np.nan)
+        for sheet in sheets
+    ]
+    return np.concatenate(padded)[:-1]
+
+
+def _sheet(group: AtomGroup, atoms: NDArray[np.float64]) -> Sheet:
+    """Tiles of one group; pixels at a distance are drawn as neighbours."""
+    rows, columns = (np.unique(axis, return_inverse=True) for axis in group.offsets.T)
+    tall, wide = len(rows[0]), len(columns[0])
+    count = len(atoms)
+    across = min(MOST_ACROSS, ceil(sqrt(count * tall / wide)))
+    down = ceil(count / across)
+    sheet = np.full((down * (tall + 1) + 1, across * (wide + 1) + 1), np.nan, np.float32)
+    scaled = atoms / np.maximum(np.abs(atoms).max(1, keepdims=True), np.finfo(float).tiny)
+    for number, atom in enumerate(scaled):
+        row, column = divmod(number, across)
+        top, left = 1 + (tall + 1) * row, 1 + (wide + 1) * column
+        sheet[top + rows[1], left + columns[1]] = atom
+    return sheet

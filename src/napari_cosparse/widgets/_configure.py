@@ -1,0 +1,63 @@
+"""What the user has set in napari's preferences for this plugin."""
+
+from typing import Any
+
+from napari_cosparse.io import shipped_operators
+
+PLUGIN = "napari-cosparse"
+DEFAULTS: dict[str, Any] = {
+    "upsampling_operators": "intensity-depth",
+    "registration_operators": "intensity-nir",
+    "memory_gib": 4.0,
+    "scheduler": "threads",
+}
+
+
+def preference(name: str) -> Any:  # noqa: ANN401 text or a number
+    """Read a preference.
+
+    Parameters
+    ----------
+    name : str
+        Key in the manifest's configuration.
+
+    Returns
+    -------
+    str, int or float
+        The user's value; the default on a napari without preferences for plugins (before 0.9).
+    """
+    try:
+        from napari.settings import get_plugin_settings
+    except ImportError:
+        return DEFAULTS[name]
+    try:
+        section = get_plugin_settings(PLUGIN).computing
+    except (AttributeError, KeyError, ValueError):  # the manifest is not registered, as in scripts
+        return DEFAULTS[name]
+    return getattr(section, name, DEFAULTS[name])
+
+
+def default_operators() -> str:
+    """Name of the operators that the upsampling panel chooses at first.
+
+    Returns
+    -------
+    str
+        A shipped pair.
+    """
+    return _known(preference("upsampling_operators"), DEFAULTS["upsampling_operators"])
+
+
+def registration_operators() -> str:
+    """Name of the operators that the registration panel chooses at first.
+
+    Returns
+    -------
+    str
+        A shipped pair.
+    """
+    return _known(preference("registration_operators"), DEFAULTS["registration_operators"])
+
+
+def _known(name: str, default: str) -> str:
+    return name if name in shipped_operators() else default

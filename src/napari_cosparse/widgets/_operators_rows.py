@@ -1,0 +1,76 @@
+"""Rows that choose an operator pair: shipped, learned or opened in this viewer, or from a file."""
+
+from pathlib import Path
+from typing import Any
+
+from magicgui.widgets import ComboBox, FileEdit
+
+from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.io import shipped_operators
+from napari_cosparse.layers import pairs_in
+
+from ._rows import free_row
+
+FROM_FILE = "from a file ..."
+HERE = "in this viewer: "
+OPERATOR_TIPS = {
+    "operator_file": "<p>Operator pair that was learned and saved before (.npz).</p>",
+}
+
+
+class OperatorRows:
+    """The two rows, and what they choose.
+
+    Parameters
+    ----------
+    viewer : napari.viewer.Viewer
+        Pairs that are shown in it are offered.
+    default : str
+        Name of the shipped pair that is chosen at first.
+    """
+
+    def __init__(self, viewer: Any, default: str) -> None:  # noqa: ANN401 the viewer or its proxy
+        """Make the rows."""
+        self._viewer = viewer
+        self.choice: ComboBox = free_row("operators", "Operators", self._offered)
+        self.file = FileEdit(name="operator_file", label="File", filter="*.npz")
+        if default in self.choice.choices:
+            self.choice.value = default
+
+    @property
+    def from_file(self) -> bool:
+        """Whether the file counts."""
+        return bool(self.choice.value == FROM_FILE)
+
+    def source(self) -> str | Path | OperatorPair:
+        """Read which operators are chosen.
+
+        Returns
+        -------
+        str, Path or OperatorPair
+            Name of a shipped pair, a file, or a pair that the viewer shows.
+        """
+        name = str(self.choice.value)
+        if name == FROM_FILE:
+            return Path(str(self.file.value))
+        if name.startswith(HERE):
+            return self._here()[name.removeprefix(HERE)]
+        return name
+
+    def python(self) -> str:
+        """Write the choice as a Python expression.
+
+        Returns
+        -------
+        str
+        """
+        name = str(self.choice.value)
+        if name.startswith(HERE):
+            return f"pairs_in(viewer.layers)[{name.removeprefix(HERE)!r}]"
+        return repr(str(self.file.value)) if name == FROM_FILE else repr(name)
+
+    def _here(self) -> dict[str, OperatorPair]:
+        return pairs_in(self._viewer.layers)
+
+    def _offered(self, _row: object) -> list[str]:
+        return [*(HERE + name for name in self._here()), *shipped_operators(), FROM_FILE]

@@ -1,0 +1,123 @@
+"""Rows of layer pairs, as many as wanted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from magicgui.widgets import ComboBox
+from napari.layers import Image
+from psygnal import Signal
+from qtpy.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from ._rows import layer_row
+
+LayerPair = tuple[Image | None, Image | None]
+HEADS = ("U: guide or fixed", "V: target or moving")
+
+
+class PairRows:
+    """One row a pair, with buttons that add and remove rows; looks like a magicgui widget.
+
+    Parameters
+    ----------
+    viewer : napari.viewer.Viewer
+        Whose layers are offered.
+    """
+
+    changed = Signal(object)
+    name, label = "pairs", "Pairs"
+
+    def __init__(self, viewer: Any) -> None:  # noqa: ANN401 the viewer or its proxy
+        """Begin with one pair."""
+        self._viewer = viewer
+        self._rows: list[tuple[QWidget, ComboBox, ComboBox]] = []
+        self.native = QWidget()
+        self._column = QVBoxLayout(self.native)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        heads = QHBoxLayout()
+        for head in HEADS:
+            heads.addWidget(QLabel(head))
+        self._column.addLayout(heads)
+        self.add_button = QToolButton()
+        self.add_button.setText("Add a pair")
+        self.add_button.clicked.connect(lambda: self.add())
+        self._column.addWidget(self.add_button)
+        self.add()
+
+    @property
+    def tooltip(self) -> str:
+        """What it says when the mouse rests on it."""
+        return str(self.native.toolTip())
+
+    @tooltip.setter
+    def tooltip(self, text: str) -> None:
+        self.native.setToolTip(text)
+
+    @property
+    def value(self) -> list[LayerPair]:
+        """The chosen layers."""
+        return [(u.value, v.value) for _, u, v in self._rows]
+
+    @value.setter
+    def value(self, pairs: Sequence[LayerPair]) -> None:
+        while len(self._rows) > max(1, len(pairs)):
+            self._remove(self._rows[-1][0])
+        while len(self._rows) < len(pairs):
+            self.add()
+        for (_, u, v), pair in zip(self._rows, pairs, strict=False):
+            u.value, v.value = pair
+
+    def add(self) -> None:
+        """Add an empty row."""
+        line = QWidget()
+        layout = QHBoxLayout(line)
+        layout.setContentsMargins(0, 0, 0, 0)
+        boxes = [layer_row(name, "", self._viewer, (Image,), "choose ...") for name in ("u", "v")]
+        for box in boxes:
+            box.reset_choices()
+            box.changed.connect(self._tell)
+            layout.addWidget(box.native, 1)
+        remove = QToolButton()
+        remove.setText("-")
+        remove.setToolTip("<p>Remove this pair.</p>")
+        remove.clicked.connect(lambda: self._remove(line))
+        layout.addWidget(remove)
+        self._rows.append((line, boxes[0], boxes[1]))
+        self._column.insertWidget(len(self._rows), line)
+        self._tell()
+
+    def reset_choices(self) -> None:
+        """Offer the layers that are open now."""
+        for _, u, v in self._rows:
+            u.reset_choices()
+            v.reset_choices()
+
+    def restore(self, names: Sequence[Sequence[str | None]]) -> bool:
+        """Choose layers by their names.
+
+        Parameters
+        ----------
+        names : sequence of two names
+            As the form's state has them.
+
+        Returns
+        -------
+        bool
+            False if one of them is not open; then nothing is changed.
+        """
+        layers = {layer.name: getattr(layer, "__wrapped__", layer) for layer in self._viewer.layers}
+        layers[None] = None
+        if any(name not in layers for pair in names for name in pair):
+            return False
+        self.value = [(layers[u], layers[v]) for u, v in names]
+        return True
+
+    def _remove(self, line: QWidget) -> None:
+        if len(self._rows) == 1:
+            return
+        self._rows = [row for row in self._rows if row[0] is not line]
+        self._column.removeWidget(line)
+        line.deleteLater()
+        self._tell()
+
+    def _tell(self, _value: object = None) -> None:
+        self.changed.emit(self.value)

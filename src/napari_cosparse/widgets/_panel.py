@@ -1,0 +1,341 @@
+"""What the three panels share: form, Run that turns into Cancel, progress, cost, messages."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from napari.layers import Layer
+from napari.utils.notifications import notification_manager, show_error, show_info
+from qtpy.QtCore import QEvent, Qt
+from qtpy.QtGui import QGuiApplication
+from qtpy.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from napari_cosparse import __version__
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.progress import Progress
+from napari_cosparse.io import to_json, write_bytes, write_together
+from napari_cosparse.layers import LayerData
+
+from ._form import Form
+from ._plot import Plot
+from ._runner import Runner, Steps
+from ._watch import Watch
+
+JSON_FILES = "Settings (*.json)"
+
+
+class Panel(QWidget):
+    """A form, a Run button and what came of it. Subclasses say what is run.
+
+    Parameters
+    ----------
+    viewer : napari.viewer.Viewer
+        The viewer whose layers are offered.
+    form : Form
+        The settings.
+    """
+
+    kind = "panel"  # name in settings files
+
+    def __init__(self, viewer: Any, form: Form) -> None:  # noqa: ANN401 the viewer or its proxy
+        """Lay the panel out; the subclass calls `begin` when it is complete."""
+        super().__init__()
+        self.viewer, self.form = viewer, form
+        self.about, self.message = text_label(), text_label()
+        self.bar, self.button, self.plot = QProgressBar(), QPushButton("Run"), Plot()
+        self.more, self.extras = QToolButton(), QVBoxLayout()
+        self.runner = Runner()
+        self.last: Progress | None = None
+        self._watch = Watch(self.refresh)
+        self._lay_out()
+        self._connect()
+
+    # What a subclass provides
+
+    def inputs(self) -> Iterable[Layer | None]:
+        """Layers whose moves matter to the text of the panel."""
+        return ()
+
+    def look(self) -> str:
+        """Describe the chosen layers, or raise `InputError` with what forbids a run."""
+        return ""
+
+    def job(self) -> tuple[Steps, str]:
+        """Give what is to be run and its title; may raise `InputError`."""
+        raise NotImplementedError
+
+    def succeed(self, outcome: Any) -> str:  # noqa: ANN401 what the job returned
+        """Add the results and return what is to be said about them."""
+        raise NotImplementedError
+
+    def stop_early(self) -> str:
+        """Return what is to be said after a cancel."""
+        return "Cancelled."
+
+    def python(self) -> str:
+        """Write a script that gives the same result; may raise `InputError`."""
+        raise NotImplementedError
+
+    def update_parts(self, *, running: bool, ready: bool) -> None:
+        """Enable what a subclass has beside the form."""
+
+    # What they share
+
+    def begin(self) -> None:
+        """Look at the layers for the first time: they may be open already."""
+        self.reset_choices()
+
+    def reset_choices(self, event: object = None) -> None:  # noqa: ARG002 napari hands it over
+        """Offer the layers that are open now; napari calls this when they change.
+
+        Parameters
+        ----------
+        event : object, optional
+            Not used.
+        """
+        self.form.reset_choices()
+        self.refresh()
+
+    def event(self, event: QEvent | None) -> bool:
+        """Look at the layers once in a dock; stop the run when taken out, as napari closes it."""
+        handled = super().event(event)
+        if event is not None and event.type() == QEvent.Type.ParentChange:
+            if self.parent() is None:
+                self._shut_down()
+            else:
+                self.reset_choices()
+        return bool(handled)
+
+    def refresh(self, event: object = None) -> None:  # noqa: ARG002 signals hand over an event
+        """Bring texts and buttons into line with the layers and the runner: the only place.
+
+        Parameters
+        ----------
+        event : object, optional
+            Not used.
+        """
+        running, reason = self.runner.running, ""
+        self._watch.follow({layer for layer in self.inputs() if layer is not None})
+        try:
+            text = self.look()
+        except InputError as error:
+            text = reason = str(error)
+        self.about.setText(text)
+        self.button.setText("Cancel" if running else "Run")
+        self.button.setEnabled(running or not reason)
+        self.button.setToolTip(f"<p>{reason}</p>" if reason else "")
+        self.bar.setVisible(running)
+        self.form.setEnabled(not running)
+        self.update_parts(running=running, ready=not running and not reason)
+
+    def start(self, steps: Steps, title: str) -> None:
+        """Run something in the worker.
+
+        Parameters
+        ----------
+        steps : callable
+            Makes the generator of progress.
+        title : str
+            For napari's activity bar.
+        """
+        self.last = None
+        self.bar.setRange(0, 0)
+        self.message.clear()
+        self.plot.clear()
+        self.runner.start(steps, title)
+        self.refresh()
+
+    def add_layers(self, layers: Iterable[LayerData]) -> list[Layer]:
+        """Add layers to the viewer.
+
+        Parameters
+        ----------
+        layers : iterable of (data, dict, str)
+            Layer data.
+
+        Returns
+        -------
+        list of napari.layers.Layer
+            The new layers.
+        """
+        made = [Layer.create(*data) for data in layers]
+        for layer in made:
+            self.viewer.add_layer(layer)
+        return made
+
+    def fail(self, error: Exception) -> None:
+        """Wrong input: one notification in plain words. A fault of ours: napari's traceback.
+
+        Parameters
+        ----------
+        error : Exception
+            What was raised.
+        """
+        if isinstance(error, InputError | OSError):
+            show_error(str(error))
+        else:
+            notification_manager.receive_error(type(error), error, error.__traceback__)
+        self.message.setText(f"Nothing was computed: {error}")
+        self.refresh()
+
+    def save_settings(self, path: str | Path) -> None:
+        """Write the settings to a JSON file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        told = {"panel": self.kind, "version": __version__, "settings": self.form.state()}
+        content = to_json(told).encode()
+        write_together([(Path(path), lambda where: write_bytes(where, content))])
+
+    def load_settings(self, path: str | Path) -> None:
+        """Read the settings from a JSON file; layers that are not open are told.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            The file is not one that this panel wrote.
+        """
+        try:
+            told = json.loads(Path(path).read_text("utf-8"))
+            kind, state = told["panel"], dict(told["settings"])
+        except (ValueError, TypeError, KeyError):
+            raise InputError(f"{path} is not a settings file of this plugin") from None
+        if kind != self.kind:
+            raise InputError(f"{path} holds settings of the {kind} panel, not of {self.kind}")
+        missing = self.form.restore(state)
+        if missing:
+            show_info(f"Not set, because it is not there: {', '.join(missing)}")
+        self.refresh()
+
+    def copy_python(self) -> None:
+        """Put a script that gives the same result on the clipboard."""
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            clipboard.setText(self.python())
+        show_info("A Python script that gives this result is on the clipboard.")
+
+    def _lay_out(self) -> None:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(2, 2, 2, 2)
+        column.addWidget(self.form)
+        column.addWidget(self.about)
+        column.addLayout(self.extras)
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inside)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.button, 1)
+        buttons.addWidget(self.more)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 6, 6, 6)
+        layout.addWidget(scroll, 1)
+        layout.addLayout(buttons)
+        for part in (self.bar, self.plot, self.message):
+            layout.addWidget(part)
+        self.setMinimumWidth(260)
+
+    def _connect(self) -> None:
+        for row in self.form.rows:
+            row.changed.connect(self.refresh)
+        self.button.clicked.connect(self._run_or_cancel)
+        self.runner.stepped.connect(self._on_step)
+        self.runner.succeeded.connect(self._on_success)
+        self.runner.failed.connect(self.fail)
+        self.runner.cancelled.connect(self._on_cancelled)
+        self.destroyed.connect(self.runner.close)  # the whole viewer is closed
+        menu = QMenu(self.more)
+        menu.addAction("Save settings ...", self._ask_save)
+        menu.addAction("Load settings ...", self._ask_load)
+        menu.addAction("Copy as Python", lambda: self._guard(self.copy_python))
+        self.more.setText("More")
+        self.more.setToolTip("<p>Settings to and from a file; a script of this run.</p>")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(menu)
+
+    def _shut_down(self) -> None:
+        self.runner.close()
+        self._watch.follow(())
+
+    def _run_or_cancel(self) -> None:
+        if self.runner.running:
+            self.runner.cancel()
+            self.message.setText("Cancelling ...")
+            return
+        try:
+            steps, title = self.job()
+        except InputError as error:
+            self.fail(error)
+            return
+        self.start(steps, title)
+
+    def _on_step(self, progress: Progress) -> None:
+        self.last = progress
+        self.bar.setRange(0, progress.total)
+        self.bar.setValue(progress.step)
+        self.plot.add(progress.cost, "Cost")
+        self.message.setText(f"{progress.stage} ...")
+
+    def _on_success(self, outcome: object) -> None:
+        try:
+            text = self.succeed(outcome)
+        except InputError as error:
+            self.fail(error)
+            return
+        self.refresh()
+        self.message.setText(text)
+
+    def _on_cancelled(self) -> None:
+        text = self.stop_early()
+        self.refresh()
+        self.message.setText(text)
+
+    def _guard(self, action: Any) -> None:  # noqa: ANN401 a callable
+        """Do something and show what forbids it."""
+        try:
+            action()
+        except (InputError, OSError) as error:
+            show_error(str(error))
+
+    def _ask_save(self) -> None:
+        path = QFileDialog.getSaveFileName(self, "Save settings", "settings.json", JSON_FILES)[0]
+        if path:
+            self._guard(lambda: self.save_settings(path))
+
+    def _ask_load(self) -> None:
+        path = QFileDialog.getOpenFileName(self, "Load settings", "", JSON_FILES)[0]
+        if path:
+            self._guard(lambda: self.load_settings(path))
+
+
+def text_label() -> QLabel:
+    """Label for sentences: wrapped, and copied with the mouse."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

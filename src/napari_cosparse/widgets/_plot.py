@@ -1,0 +1,117 @@
+"""A small plot that follows napari's theme."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite, log10
+
+from qtpy.QtCore import QPointF, QRectF, QSize
+from qtpy.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from qtpy.QtWidgets import QSizePolicy, QWidget
+
+COLOURS = ("#3daee9", "#f28e2b")  # seen on light and on dark
+MARGIN = 6
+LOGARITHMIC_FROM = 20.0  # ratio of largest to smallest value
+
+
+class Plot(QWidget):
+    """One or two lines over their index, with the range of their values written beside them."""
+
+    def __init__(self) -> None:
+        """Make a plot without lines; it stays hidden until it has some."""
+        super().__init__()
+        self._title = ""
+        self._lines: dict[str, list[float]] = {}
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(96)
+        self.setVisible(False)
+
+    @property
+    def lines(self) -> dict[str, list[float]]:
+        """What is drawn."""
+        return {name: list(values) for name, values in self._lines.items()}
+
+    def show_lines(self, lines: Mapping[str, Sequence[float]], title: str) -> None:
+        """Draw lines.
+
+        Parameters
+        ----------
+        lines : mapping of str to sequence of float
+            Name and values of each; values that are not finite leave gaps.
+        title : str
+            What is drawn.
+        """
+        self._lines = {name: [float(v) for v in values] for name, values in lines.items()}
+        self._title = title
+        self.setVisible(bool(self._lines))
+        self.setToolTip(f"<p>{title}</p>")
+        self.update()
+
+    def add(self, value: float, title: str) -> None:
+        """Continue the line of a cost.
+
+        Parameters
+        ----------
+        value : float
+            Next value; ignored if it is not finite.
+        title : str
+            What is drawn.
+        """
+        if isfinite(value):
+            self.show_lines({"": [*self._lines.get("", []), value]}, title)
+
+    def clear(self) -> None:
+        """Draw nothing and hide."""
+        self.show_lines({}, "")
+
+    def sizeHint(self) -> QSize:  # noqa: N802 Qt's name
+        """Prefer a wide and low plot."""
+        return QSize(240, 96)
+
+    def paintEvent(self, _event: QPaintEvent | None) -> None:  # noqa: N802 Qt's name
+        """Draw frame, lines and texts."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ink = self.palette().text().color()
+        line_height = painter.fontMetrics().height()
+        frame = QRectF(self.rect()).adjusted(MARGIN, line_height + 4, -MARGIN, -MARGIN)
+        faint = QColor(ink)
+        faint.setAlpha(70)
+        painter.setPen(QPen(faint, 1))
+        painter.drawRect(frame)
+        painter.setPen(ink)
+        painter.drawText(QPointF(MARGIN, line_height), self._heading())
+        self._draw_lines(painter, frame)
+        painter.end()
+
+    def _heading(self) -> str:
+        values = [value for line in self._lines.values() for value in line if isfinite(value)]
+        if not values:
+            return self._title
+        return f"{self._title}   {max(values):.4g} ... {min(values):.4g}"
+
+    def _draw_lines(self, painter: QPainter, frame: QRectF) -> None:
+        values = [value for line in self._lines.values() for value in line if isfinite(value)]
+        if not values:
+            return
+        scaled = _scale(min(values), max(values))
+        left, bottom, height = frame.left() + MARGIN, frame.bottom(), frame.height()
+        for number, (name, line) in enumerate(self._lines.items()):
+            painter.setPen(QPen(QColor(COLOURS[number % len(COLOURS)]), 2))
+            step = frame.width() / max(len(line) - 1, 1)
+            points = [
+                QPointF(frame.left() + step * place, bottom - scaled(value) * height)
+                for place, value in enumerate(line)
+                if isfinite(value)
+            ]
+            painter.drawPolyline(QPolygonF(points))
+            if name:
+                painter.drawText(QPointF(left, bottom - 4), name)
+                left += painter.fontMetrics().horizontalAdvance(name) + 2 * MARGIN
+
+
+def _scale(low: float, high: float) -> Callable[[float], float]:
+    """Map values to [0.05, 0.95], by their logarithm where they differ much."""
+    if low > 0 and high / low > LOGARITHMIC_FROM:
+        first, span = log10(low), log10(high) - log10(low)
+        return lambda value: 0.05 + 0.9 * (log10(value) - first) / span
+    span = (high - low) or 1.0
+    return lambda value: 0.05 + 0.9 * (value - low) / span

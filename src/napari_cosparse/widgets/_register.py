@@ -1,0 +1,204 @@
+"""The panel that brings a layer of one modality onto a layer of another one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import napari
+from napari.layers import Image, Layer
+
+from napari_cosparse.io import plain
+from napari_cosparse.layers import (
+    input_record,
+    make_record,
+    motion_of,
+    shown_plane,
+    suggest,
+)
+
+from ._configure import registration_operators
+from ._panel import Panel
+from ._register_form import RegisterForm
+from ._register_job import Couple, couple, masks, registering, start_keywords
+from ._register_text import couple_text, verdict
+from ._register_tools import Found, Tools
+from ._runner import Steps
+from ._script import register_script
+
+
+class RegisterPanel(Panel):
+    """Choose fixed and moving; the result is a new layer that lies on the fixed one.
+
+    Parameters
+    ----------
+    napari_viewer : napari.viewer.Viewer
+        The viewer whose layers are offered; napari hands it over.
+    """
+
+    kind = "register"
+    form: RegisterForm
+
+    def __init__(self, napari_viewer: "napari.viewer.Viewer") -> None:
+        """Lay the panel out."""
+        super().__init__(napari_viewer, RegisterForm(napari_viewer, registration_operators()))
+        self._run: tuple[Couple, dict[str, Any]] | None = None
+        self._suggested = self._chosen()
+        self.tools = Tools(self)
+        self.extras.addWidget(self.tools)
+        self.begin()
+
+    def choose(self, fixed: Image | None, moving: Image | None) -> None:
+        """Choose both layers.
+
+        Parameters
+        ----------
+        fixed, moving : napari.layers.Image or None
+            Layers of the viewer; None leaves a row as it is.
+        """
+        self.reset_choices()
+        for row, layer in ((self.form.fixed, fixed), (self.form.moving, moving)):
+            if layer is not None:
+                row.value = getattr(layer, "__wrapped__", layer)
+        self.refresh()
+
+    def reset_choices(self, event: object = None) -> None:
+        """Offer the layers that are open now; suggest a pair until somebody has chosen.
+
+        Parameters
+        ----------
+        event : object, optional
+            Not used.
+        """
+        untouched = self._chosen() == self._suggested
+        self.form.reset_choices()
+        if untouched:
+            pair = suggest(self.form.fixed.choices)
+            if pair is not None:
+                self.form.moving.value, self.form.fixed.value = pair
+            self._suggested = self._chosen()
+        super().reset_choices(event)
+
+    def inputs(self) -> Iterable[Layer | None]:
+        """Give fixed and moving, and what is drawn or set on them."""
+        form = self.form
+        drawn = form.mask_fixed.value, form.mask_moving.value
+        points = form.points_fixed.value, form.points_moving.value
+        return [*self._chosen(), *drawn, *(points if form.start.value == "points" else ())]
+
+    def look(self) -> str:
+        """Say how the layers lie on one another now."""
+        self.form.fit()
+        pair = self.pair()
+        self.form.keywords()
+        start_keywords(pair, self.form.start.value, self.form.group.value, self._points())
+        return couple_text(pair)
+
+    def job(self) -> tuple[Steps, str]:
+        """Register the planes that are shown."""
+        pair, keywords = self.pair(), self._keywords()
+        self._run = pair, keywords
+        operators = self.form.pair.source()
+        return registering(pair, operators, keywords), f"Registering {pair.moving.name}"
+
+    def succeed(self, outcome: Any) -> str:  # noqa: ANN401 a Registration
+        """Move a new layer where the result is trusted, or where the user insists."""
+        found = self._found(outcome)
+        self.tools.take(found)
+        text = verdict(outcome)
+        if outcome.trusted or self.form.insist.value:
+            self.tools.put()
+            return text
+        return f"{text} Nothing was moved."
+
+    def stop_early(self) -> str:
+        """Keep the best so far, for those who want it."""
+        best = getattr(self.last, "matrix", None)
+        if best is None or self._run is None:
+            return "Cancelled."
+        pair, _ = self._run
+        self.tools.take(self._found_matrix(pair.to_finest(best), {"cancelled": True}))
+        return "Cancelled. The best so far has not been judged: press Move anyway to see it."
+
+    def python(self) -> str:
+        """Write a script that gives the same layer."""
+        return register_script(
+            self.pair(),
+            self.form.pair.python(),
+            self._keywords(),
+            (self.form.mask_fixed.value, self.form.mask_moving.value),
+        )
+
+    def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
+        """Enable the tools that there is something for."""
+        self.tools.refresh(running=running)
+
+    def found_by(self, matrix: Any, told: dict[str, Any]) -> Found:  # noqa: ANN401 array_like
+        """Take a transform from elsewhere for the chosen layers.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (3, 3)
+            Fixed pixel to moving pixel, of the finest levels.
+        told : dict
+            Where it comes from, as JSON values.
+
+        Returns
+        -------
+        Found
+            What the tools work with.
+        """
+        self._run = self.pair(), {}
+        return self._found_matrix(matrix, told)
+
+    def _chosen(self) -> tuple[Image | None, Image | None]:
+        return self.form.fixed.value, self.form.moving.value
+
+    def _points(self) -> tuple[Any, Any]:
+        return self.form.points_fixed.value, self.form.points_moving.value
+
+    def pair(self) -> Couple:
+        """Take the chosen layers as they lie now; may raise `InputError`.
+
+        Returns
+        -------
+        Couple
+            Fixed and moving.
+        """
+        point = self.viewer.dims.point
+        chosen = self._chosen()
+        planes = tuple(() if layer is None else shown_plane(layer, point) for layer in chosen)
+        return couple(*chosen, self.form.levels, (planes[0], planes[1]))
+
+    def _keywords(self) -> dict[str, Any]:
+        form, pair = self.form, self.pair()
+        start = start_keywords(pair, form.start.value, form.group.value, self._points())
+        drawn = masks(pair, (form.mask_fixed.value, form.mask_moving.value))
+        return {**form.keywords(), **start, **drawn}
+
+    def _found(self, outcome: Any) -> Found:  # noqa: ANN401 a Registration
+        told = {
+            name: plain(getattr(outcome, name))
+            for name in (
+                *("trusted", "because", "measure", "group", "overlap", "margin", "agreement"),
+                *("cost_before", "cost_after", "inverse_consistency", "predicted_error"),
+            )
+        }
+        told["stop"] = str(outcome.stop)
+        return self._found_matrix(outcome.matrix, told, outcome)
+
+    def _found_matrix(self, matrix: Any, told: dict[str, Any], outcome: Any = None) -> Found:  # noqa: ANN401
+        assert self._run is not None  # noqa: S101 set by whoever calls
+        pair, _ = self._run
+        names = ("fixed", "moving")
+        layers = pair.fixed, pair.moving
+        inputs = {
+            name: input_record(layer, level, plane)
+            for name, layer, level, plane in zip(
+                names, layers, pair.levels, pair.planes, strict=True
+            )
+        }
+        parameters = {} if outcome is None else plain(dict(outcome.parameters))
+        record = make_record("register", parameters, inputs, matrix=plain(matrix), **told)
+        grids = pair.finest
+        return Found(
+            pair.fixed, pair.moving, grids, motion_of(*grids, matrix), matrix, record, outcome
+        )

@@ -1,0 +1,66 @@
+"""Transforms to and from files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from napari_cosparse.io import load_transform, save_transform
+from napari_cosparse.layers import start_from
+
+from ._register_job import Couple
+
+if TYPE_CHECKING:
+    from ._register_tools import Found
+
+
+def save_found(path: str | Path, found: "Found") -> Path:
+    """Write a transform between the pixels of the finest levels.
+
+    Parameters
+    ----------
+    path : str or Path
+        Ending in .json, .txt or .tfm.
+    found : Found
+        The transform.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    if found.outcome is not None:
+        return save_transform(path, found.outcome)
+    start = start_from(*found.grids)
+    return save_transform(
+        path,
+        found.matrix,
+        fixed_shape=found.grids[0].shape,
+        moving_shape=found.grids[1].shape,
+        pixel_size_fixed=start.pixel_size_fixed,
+        pixel_size_moving=start.pixel_size_moving,
+    )
+
+
+def load_matrix(path: str | Path, pair: Couple) -> NDArray[np.float64]:
+    """Read a transform between the pixels of the finest levels.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `save_found` or another program wrote.
+    pair : Couple
+        The layers; their pixel sizes matter to formats in physical units.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), float64
+        Fixed pixel to moving pixel.
+    """
+    start = start_from(*pair.finest)
+    return load_transform(
+        path,
+        pixel_size_fixed=start.pixel_size_fixed,
+        pixel_size_moving=start.pixel_size_moving,
+    ).matrix

@@ -1,0 +1,121 @@
+"""Pixels of registered layers on the fixed layer's grid."""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from napari.layers import Image, Labels
+from numpy.typing import NDArray
+
+from napari_cosparse.core.registration import apply_transform
+from napari_cosparse.layers import (
+    METADATA_KEY,
+    Grid,
+    LayerData,
+    checkerboard,
+    grid_placement,
+    level_map,
+    levels_of,
+    pixel_map,
+    read,
+    shown_plane,
+)
+from napari_cosparse.tiles import warp_lazily, warp_levels
+
+if TYPE_CHECKING:
+    from ._register_tools import Found
+
+SMALL = 1024  # pixels of a checkerboard's longer side
+
+Matrix = NDArray[np.float64]
+
+
+def resampled(layer: Image | Labels, found: "Found") -> LayerData:
+    """Resample a layer onto the fixed layer's pixels, when they are looked at.
+
+    Parameters
+    ----------
+    layer : napari.layers.Image or Labels
+        The moving layer, or another one that belongs to it; stacks and levels alike.
+    found : Found
+        The transform.
+
+    Returns
+    -------
+    tuple of (dask array or list, dict, str)
+        Layer data. Labels are taken from the nearest pixel, so that no new one appears.
+    """
+    rgb = bool(getattr(layer, "rgb", False))
+    matrix = found.matrix
+    if layer is not found.moving:
+        matrix = pixel_map(layer, found.motion, found.grids[0])
+    labels = isinstance(layer, Labels)
+    options: dict[str, Any] = {"order": "nearest", "fill": 0} if labels else {}
+    shape = found.grids[0].shape
+    data: Any = (
+        warp_levels(list(layer.data), matrix, shape, colour=rgb, **options)
+        if layer.multiscale
+        else warp_lazily(layer.data, matrix, shape, colour=rgb, **options)
+    )
+    state = {
+        "name": f"{layer.name} [resampled]",
+        "multiscale": layer.multiscale,
+        "opacity": layer.opacity,
+        **grid_placement(found.grids[0], found.fixed.axis_labels[-2:], layer),
+        "metadata": {METADATA_KEY: {**found.record, "resampled": True}},
+        **({} if labels else _looks(layer, rgb=rgb)),
+    }
+    return data, state, "labels" if labels else "image"
+
+
+def checkerboard_layer(found: "Found", point: Sequence[float]) -> LayerData:
+    """Show both images in the fields of a checkerboard, not larger than a screen.
+
+    Parameters
+    ----------
+    found : Found
+        The transform.
+    point : sequence of float
+        Position of the viewer's sliders.
+
+    Returns
+    -------
+    tuple of (ndarray, dict, str)
+        Layer data on the fixed layer's grid.
+    """
+    level = _level(found.fixed, max(found.grids[0].shape) / SMALL)
+    step = ceil(max(levels_of(found.fixed)[level]) / SMALL)
+    fixed = read(found.fixed, level).load_gray(shown_plane(found.fixed, point))[::step, ::step]
+    to_fine = level_map(found.fixed, level) @ np.diag([float(step), float(step), 1.0])
+    matrix = np.asarray(found.matrix) @ to_fine
+    near = _level(found.moving, float(np.sqrt(abs(np.linalg.det(matrix[:2, :2])))))
+    source = read(found.moving, near).load_gray(shown_plane(found.moving, point))
+    matrix = np.linalg.inv(level_map(found.moving, near)) @ matrix
+    rows, columns = fixed.shape
+    moving = apply_transform(source.astype(np.float32), matrix, shape=(rows, columns))
+    grid = found.grids[0]
+    grid = Grid(grid.name, (rows, columns), grid.matrix @ to_fine, grid.units)
+    state = {
+        "name": f"{found.fixed.name} and {found.moving.name} [checkerboard]",
+        "contrast_limits": (0, 1),
+        "rgb": False,
+        **grid_placement(grid, found.fixed.axis_labels[-2:]),
+        "metadata": {METADATA_KEY: {**found.record, "checkerboard": True}},
+    }
+    return checkerboard(fixed, moving), state, "image"
+
+
+def _looks(layer: Image, *, rgb: bool) -> dict[str, Any]:
+    """Take colours over; contrast limits are always given, so that nothing is computed."""
+    if rgb:
+        return {"rgb": True}
+    limits = tuple(float(limit) for limit in layer.contrast_limits)
+    return {"rgb": False, "colormap": layer.colormap, "contrast_limits": limits}
+
+
+def _level(layer: Image, shrink: float) -> int:
+    """Choose the coarsest level that is not smaller than the size divided by a number."""
+    shapes = levels_of(layer)
+    fits = [n for n, shape in enumerate(shapes) if max(shapes[0]) / max(shape) <= shrink + 1e-9]
+    return fits[-1] if fits else 0

@@ -1,0 +1,104 @@
+"""What the registration panel says about a pair of layers and about a result."""
+
+from math import atan2, degrees, isfinite
+from typing import Any
+
+import numpy as np
+
+from ._register_job import Couple
+
+
+def couple_text(pair: Couple) -> str:
+    """Say how two layers lie on one another now.
+
+    Parameters
+    ----------
+    pair : Couple
+        The layers.
+
+    Returns
+    -------
+    str
+        A few words and sentences.
+    """
+    fixed, moving = pair.grids
+    shapes = [f"{grid.shape[0]} x {grid.shape[1]}" for grid in (fixed, moving)]
+    parts = [f"Moving {shapes[1]} onto fixed {shapes[0]} pixels."]
+    start = pair.start
+    if not start.informative:
+        parts.append("Pixel sizes are not known: if they differ, choose the motion with one scale.")
+    else:
+        unit, sizes = str(fixed.units[0]), (start.pixel_size_moving, start.pixel_size_fixed)
+        parts.append(
+            f"Pixels of {_size(sizes[0])} on {_size(sizes[1])} {unit}; now "
+            f" {start.overlap:.0%} of the fixed image is covered."
+        )
+    if start.mirrored:
+        parts.append("The moving layer is shown mirrored, and stays so.")
+    if start.note:
+        parts.append(start.note)
+    for name, layer, plane in zip(
+        ("fixed", "moving"), (pair.fixed, pair.moving), pair.planes, strict=True
+    ):
+        if layer.rgb:
+            parts.append(f"Of the {name} layer the luminance counts.")
+        if plane:
+            parts.append(f"Of the {name} stack the shown plane {plane} is registered, all move.")
+    return " ".join(parts)
+
+
+def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
+    """Say in one sentence with its numbers whether a registration is to be trusted.
+
+    Parameters
+    ----------
+    found : Registration
+        What the core returned.
+
+    Returns
+    -------
+    str
+        The verdict, then the motion.
+    """
+    head = "Trusted" if found.trusted else "Not trusted"
+    because = str(found.because).rstrip(".")
+    numbers = [
+        f"overlap {found.overlap:.0%}",
+        f"cost {found.cost_before:.4g} to {found.cost_after:.4g}",
+    ]
+    if isfinite(found.margin):
+        numbers.append(f"margin {found.margin:.3g}")
+    if isfinite(found.agreement):
+        numbers.append(f"{found.agreement:.0%} of the starts agree")
+    if isfinite(found.predicted_error):
+        numbers.append(f"predicted error {found.predicted_error:.2g} px")
+    told = f"{head}: {because} ({', '.join(numbers)})."
+    return f"{told} {motion_text(found.matrix)}"
+
+
+def motion_text(matrix: Any) -> str:  # noqa: ANN401 array_like
+    """Describe a transform of pixels.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (3, 3)
+        Fixed pixel to moving pixel.
+
+    Returns
+    -------
+    str
+        Rotation, scale and shift.
+    """
+    values = np.asarray(matrix, np.float64)
+    angle = degrees(atan2(values[1, 0] - values[0, 1], values[0, 0] + values[1, 1]))
+    scale = float(np.sqrt(abs(np.linalg.det(values[:2, :2]))))
+    shift = values[:2, 2]
+    return (
+        f"In pixels: rotation {angle:.2f} degrees, scale {scale:.4g}, "
+        f"shift ({shift[0]:.1f}, {shift[1]:.1f})."
+    )
+
+
+def _size(size: tuple[float, float]) -> str:
+    rows, columns = (f"{value:.4g}" for value in size)
+    return rows if rows == columns else f"{rows} x {columns}"

@@ -1,0 +1,227 @@
+"""The kinds of rows that the panels have. Every row has a name, a label, a value and a tool-tip."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from magicgui.widgets import CheckBox, ComboBox, LineEdit, SpinBox
+from napari.layers import Layer
+from qtpy.QtWidgets import QComboBox, QSizePolicy
+
+from napari_cosparse.core.errors import InputError
+
+Numbers = float | tuple[float, float]
+
+
+def layer_row(
+    name: str,
+    label: str,
+    viewer: Any,  # noqa: ANN401 napari's viewer or its proxy
+    kinds: tuple[type[Layer], ...],
+    none: str | None = None,
+) -> ComboBox:
+    """Row that offers the viewer's layers of some kinds.
+
+    Parameters
+    ----------
+    name, label : str
+        Of the row.
+    viewer : napari.viewer.Viewer
+        Whose layers are offered.
+    kinds : tuple of type
+        Classes of layers.
+    none : str, optional
+        Text of a first entry that stands for no layer.
+
+    Returns
+    -------
+    magicgui.widgets.ComboBox
+        Its value is a layer, or None. `reset_choices` looks at the viewer again.
+    """
+
+    def offered(_row: object) -> list[tuple[str, Layer | None]]:
+        layers = [getattr(layer, "__wrapped__", layer) for layer in viewer.layers]
+        found: list[tuple[str, Layer | None]] = [] if none is None else [(none, None)]
+        return found + [(layer.name, layer) for layer in layers if isinstance(layer, kinds)]
+
+    return _narrow(ComboBox(name=name, label=label, choices=offered, nullable=none is not None))
+
+
+def choice_row(name: str, label: str, choices: Sequence[str] | dict[str, Any]) -> ComboBox:
+    """Row with a fixed list of choices.
+
+    Parameters
+    ----------
+    name, label : str
+        Of the row.
+    choices : sequence of str, or dict
+        The values, or a dictionary from what is shown to the values.
+
+    Returns
+    -------
+    magicgui.widgets.ComboBox
+    """
+    items = list(choices.items()) if isinstance(choices, dict) else list(choices)
+    return _narrow(ComboBox(name=name, label=label, choices=items))
+
+
+def free_row(name: str, label: str, choices: Callable[[Any], list[Any]]) -> ComboBox:
+    """Row whose choices are asked for again by `reset_choices`.
+
+    Parameters
+    ----------
+    name, label : str
+        Of the row.
+    choices : callable
+        Gives the choices.
+
+    Returns
+    -------
+    magicgui.widgets.ComboBox
+    """
+    return _narrow(ComboBox(name=name, label=label, choices=choices))
+
+
+def text_row(name: str, label: str, when_empty: str, value: str = "") -> LineEdit:
+    """Row for numbers as text; an empty one stands for a default.
+
+    Parameters
+    ----------
+    name, label : str
+        Of the row.
+    when_empty : str
+        What an empty row means.
+    value : str
+        First text.
+
+    Returns
+    -------
+    magicgui.widgets.LineEdit
+    """
+    row = LineEdit(name=name, label=label, value=value)
+    row.native.setPlaceholderText(when_empty)
+    row.native.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    row.native.setMinimumWidth(60)
+    return row
+
+
+def whole_row(name: str, label: str, value: int, least: int, most: int = 10**6) -> SpinBox:
+    """Row for a whole number.
+
+    Parameters
+    ----------
+    name, label : str
+        Of the row.
+    value, least, most : int
+        First value and limits.
+
+    Returns
+    -------
+    magicgui.widgets.SpinBox
+    """
+    return SpinBox(name=name, label=label, value=value, min=least, max=most)
+
+
+def flag_row(name: str, text: str, *, value: bool) -> CheckBox:
+    """Row with a box to tick.
+
+    Parameters
+    ----------
+    name, text : str
+        Of the row.
+    value : bool
+        First value.
+
+    Returns
+    -------
+    magicgui.widgets.CheckBox
+    """
+    return CheckBox(name=name, text=text, value=value)
+
+
+def parse_number(what: str, text: str) -> float | None:
+    """Read a number.
+
+    Parameters
+    ----------
+    what : str
+        What to call it in an error.
+    text : str
+        What was typed.
+
+    Returns
+    -------
+    float or None
+        None for an empty field.
+
+    Raises
+    ------
+    InputError
+        It is not a number.
+    """
+    found = parse_numbers(what, text)
+    if isinstance(found, tuple):
+        raise InputError(f"{what} {text!r} is two numbers; write one like 0.5")
+    return found
+
+
+def parse_numbers(what: str, text: str) -> Numbers | None:
+    """Read one number, or two with a comma between them.
+
+    Parameters
+    ----------
+    what : str
+        What to call it in an error.
+    text : str
+        What was typed.
+
+    Returns
+    -------
+    float, tuple of float, or None
+        None for an empty field.
+
+    Raises
+    ------
+    InputError
+        It is neither.
+    """
+    parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
+    if not parts:
+        return None
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise InputError(
+            f"{what} {text!r} is not a number; write one like 0.5, or leave the field empty"
+        )
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def plain(value: object) -> Any:  # noqa: ANN401 a JSON value
+    """Make a row's value one that JSON has: layers by their names, paths as text.
+
+    Parameters
+    ----------
+    value : object
+        A row's value.
+
+    Returns
+    -------
+    str, number, bool, list or None
+    """
+    if isinstance(value, Layer):
+        return value.name
+    if isinstance(value, Path):
+        return "" if value == Path() else str(value)
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value
+
+
+def _narrow(row: ComboBox) -> ComboBox:
+    """Keep long names from widening the panel."""
+    row.native.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    row.native.setMinimumContentsLength(10)
+    return row

@@ -1,0 +1,236 @@
+"""Scripts that give the same result as a panel."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from napari.layers import Layer
+
+from napari_cosparse import __version__
+from napari_cosparse.core.reconstruction import Settings
+
+from ._job import Pair
+from ._register_job import Couple
+
+HEAD = f'''"""Made by napari-cosparse {__version__}. Run it in napari's console, where the layers
+are open, or open the files that are named below first."""
+
+import napari
+import numpy as np
+
+import napari_cosparse as nc
+from napari_cosparse.core.operators import bank
+from napari_cosparse.layers import {{names}}
+
+viewer = napari.current_viewer() or napari.Viewer()
+'''
+NOT_IN_SCRIPT = {"weights", "start", "solver", "seed"}
+
+
+def upsample_script(pair: Pair, operators: str, settings: Settings) -> str:
+    """Write a script that upsamples as the panel does.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+    operators : str
+        Python expression of the operators.
+    settings : Settings
+        As `placed` completes them.
+
+    Returns
+    -------
+    str
+        Python.
+    """
+    told = {k: v for k, v in settings.as_json().items() if k not in NOT_IN_SCRIPT}
+    keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
+    names = "destination, layer_data, match_stacks, pairs_in, read"
+    return f"""{head(names, {"target": pair.target, "guide": pair.guide})}
+target, guide = viewer.layers[{pair.target.name!r}], viewer.layers[{pair.guide.name!r}]
+levels = {pair.levels!r}  # of the pyramids, for target and guide
+low, fine = read(target, levels[0]), read(guide, levels[1])
+results = [
+    nc.upsample(
+        low.load_gray(ours),
+        fine.load(theirs),
+        {operators},
+{indented(keywords, 8)}
+    )
+    for ours, theirs in match_stacks(low, fine).pairs()
+]
+made = layer_data(results, destination(target, guide, levels))
+viewer.add_layer(napari.layers.Layer.create(*made))
+"""
+
+
+def head(names: str, layers: Mapping[str, Layer]) -> str:
+    """Begin a script: imports, and where its layers came from.
+
+    Parameters
+    ----------
+    names : str
+        What it imports from `napari_cosparse.layers`.
+    layers : mapping of str to Layer
+        Its inputs.
+
+    Returns
+    -------
+    str
+        Python.
+    """
+    told = [f"# {role}: {origin(layer)}" for role, layer in layers.items()]
+    return HEAD.format(names=names) + "\n".join(told)
+
+
+def origin(layer: Layer) -> str:
+    """Say in one line where a layer came from.
+
+    Parameters
+    ----------
+    layer : napari.layers.Layer
+        Any layer.
+
+    Returns
+    -------
+    str
+    """
+    if layer.source.path is not None:
+        return f"layer {layer.name!r}, viewer.open({str(layer.source.path)!r})"
+    if layer.source.sample is not None:
+        plugin, key = layer.source.sample
+        return f"layer {layer.name!r}, viewer.open_sample({plugin!r}, {key!r})"
+    return f"layer {layer.name!r}, not from a file"
+
+
+def indented(keywords: Mapping[str, Any], width: int) -> str:
+    """Write keywords, one a line.
+
+    Parameters
+    ----------
+    keywords : mapping
+        Names and values.
+    width : int
+        Spaces before each.
+
+    Returns
+    -------
+    str
+    """
+    return "\n".join(f"{' ' * width}{name}={value!r}," for name, value in keywords.items())
+
+
+def learn_script(
+    pairs: Sequence[tuple[Layer, Layer]], keywords: Mapping[str, Any], name: str, *, join: bool
+) -> str:
+    """Write a script that learns as the panel does.
+
+    Parameters
+    ----------
+    pairs : sequence of tuple of Layer
+        Layers of U and V.
+    keywords : mapping
+        Of `learn_operators`.
+    name : str
+        What the pair is called.
+    join : bool
+        Whether differences are added.
+
+    Returns
+    -------
+    str
+        Python.
+    """
+    layers = {
+        f"{modality}{number}": layer
+        for number, pair in enumerate(pairs)
+        for modality, layer in zip("uv", pair, strict=True)
+    }
+    named = [(u.name, v.name) for u, v in pairs]
+    return f"""{head("atom_layers, match_stacks, read", layers)}
+pairs = []
+for u, v in {named!r}:
+    first, second = read(viewer.layers[u]), read(viewer.layers[v])
+    for ours, theirs in match_stacks(first, second).pairs():
+        pairs.append((first.load(ours), second.load(theirs)))
+learned = nc.learn_operators(
+    pairs,
+{indented(keywords, 4)}
+)
+pair = {"bank(learned.pair)" if join else "learned.pair"}
+for made in atom_layers(pair, {name!r}):
+    viewer.add_layer(napari.layers.Layer.create(*made))
+"""
+
+
+def register_script(
+    pair: Couple,
+    operators: str,
+    keywords: Mapping[str, Any],
+    masks: tuple[Layer | None, Layer | None],
+) -> str:
+    """Write a script that registers as the panel does.
+
+    Parameters
+    ----------
+    pair : Couple
+        The layers.
+    operators : str
+        Python expression of the operators.
+    keywords : mapping
+        Of `register`.
+    masks : tuple of Layer or None
+        Where the masks of the fixed and of the moving image are drawn.
+
+    Returns
+    -------
+    str
+        Python.
+    """
+    turn = "[:, ::-1]" if pair.start.mirrored else ""
+    written = {name: literal(value) for name, value in keywords.items()}
+    for name, layer, grid, plane, flip in zip(
+        ("mask_fixed", "mask_moving"), masks, "01", pair.planes, ("", turn), strict=True
+    ):
+        if layer is not None:
+            drawn = f"viewer.layers[{layer.name!r}]"
+            written[name] = f"mask_on(grids[{grid}], {drawn}, {plane!r}){flip}"
+    told = "\n".join(f"    {name}={value}," for name, value in written.items())
+    names = "grid_of, level_map, mask_on, mirror, motion_of, moved, pairs_in, read"
+    level = f"level_map(moving, {pair.levels[1]})"
+    flip = " @ mirror(grids[1].shape)" if pair.start.mirrored else ""
+    return f"""{head(names, {"fixed": pair.fixed, "moving": pair.moving})}
+fixed, moving = viewer.layers[{pair.fixed.name!r}], viewer.layers[{pair.moving.name!r}]
+levels, planes = {pair.levels!r}, {pair.planes!r}
+grids = grid_of(fixed, levels[0]), grid_of(moving, levels[1])
+found = nc.register(
+    read(fixed, levels[0]).lazy(planes[0]),
+    np.asarray(read(moving, levels[1]).lazy(planes[1])){turn},
+    {operators},
+{told}
+)
+print(found.trusted, found.because)
+matrix = {level}{flip} @ found.matrix @ np.linalg.inv(level_map(fixed, {pair.levels[0]}))
+made = moved(moving, motion_of(grid_of(fixed), grid_of(moving), matrix))
+viewer.add_layer(napari.layers.Layer.create(*made))
+"""
+
+
+def literal(value: object) -> str:
+    """Write a value as Python; arrays to the last digit.
+
+    Parameters
+    ----------
+    value : object
+        Number, text, tuple or array.
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(value, np.ndarray):
+        return f"np.array({value.tolist()!r})"
+    if isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value):
+        return f"({', '.join(map(literal, value))})"
+    return repr(value)

@@ -1,0 +1,123 @@
+"""The settings of the upsampling panel."""
+
+from collections.abc import Callable
+from typing import Any
+
+from napari.layers import Image
+
+from napari_cosparse.core.reconstruction import Settings
+
+from ._form import Form
+from ._operators_rows import OPERATOR_TIPS, OperatorRows
+from ._rows import (
+    Numbers,
+    choice_row,
+    flag_row,
+    layer_row,
+    parse_number,
+    parse_numbers,
+    text_row,
+    whole_row,
+)
+from ._tips import parameter_tips
+
+POSITIONS = {"from the layers": True, "same field of view": False}
+TIPS = {
+    "positions": "<p>Where the target lies on the guide. From the layers: from scale, translate, "
+    "rotate, shear, affine and units of both. Same field of view: the shapes alone count.</p>",
+    "target_level": "<p>Pyramid level of the target that is read; 0 is the finest.</p>",
+    "guide_level": "<p>Pyramid level of the guide that is read and gives the result's grid; "
+    "0 is the finest.</p>",
+}
+
+
+class UpsampleForm(Form):
+    """One row for each setting; every name is the name of the parameter of `upsample`.
+
+    Parameters
+    ----------
+    viewer : napari.viewer.Viewer
+        Whose layers are offered.
+    described_by : callable
+        The function whose docstring gives the tool-tips.
+    default : str
+        Name of the operators that are chosen at first.
+    """
+
+    def __init__(
+        self,
+        viewer: Any,  # noqa: ANN401 the viewer or its proxy
+        described_by: Callable[..., Any],
+        default: str,
+    ) -> None:
+        """Make the rows with their defaults."""
+        super().__init__()
+        self.pair = OperatorRows(viewer, default)
+        self.target = layer_row("target", "Target", viewer, (Image,))
+        self.guide = layer_row("guide", "Guide", viewer, (Image,))
+        self.target_level = whole_row("target_level", "Target level", 0, 0, 99)
+        self.guide_level = whole_row("guide_level", "Guide level", 0, 0, 99)
+        self.positions = choice_row("positions", "Position", POSITIONS)
+        self.factor = text_row("factor", "Factor", "from the layers")
+        self.origin = text_row("origin", "Origin", "from the layers")
+        self.phase = choice_row("phase", "First sample", ["centre", "corner"])
+        self.blur = choice_row("blur", "Blur", ["box", "gaussian", "bicubic", "none"])
+        self.noise = text_row("noise", "Noise", "estimated")
+        self.invalid = text_row("invalid", "Unknown value", "none")
+        self.guided = flag_row("guided", "Use the guide", value=True)
+        results = {"float32": "float32", "like the target": "input"}
+        self.dtype = choice_row("dtype", "Result", results)
+        self.fill(
+            (
+                *(self.target, self.target_level, self.guide, self.guide_level),
+                *(self.pair.choice, self.pair.file, self.noise, self.invalid, self.guided),
+            ),
+            (self.positions, self.factor, self.origin, self.phase, self.blur, self.dtype),
+            {**parameter_tips(described_by), **TIPS, **OPERATOR_TIPS},
+        )
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """Pyramid levels of target and guide."""
+        return int(self.target_level.value), int(self.guide_level.value)
+
+    def settings(self) -> Settings:
+        """Read the rows that are settings of the core.
+
+        Returns
+        -------
+        Settings
+            Checked; factor and origin are as typed, or None.
+
+        Raises
+        ------
+        InputError
+            A number cannot be read or breaks a rule.
+        """
+        return Settings(
+            factor=parse_numbers("factor", self.factor.value),
+            origin=_two(parse_numbers("origin", self.origin.value)),
+            phase=self.phase.value,
+            blur=self.blur.value,
+            noise=parse_number("noise", self.noise.value),
+            invalid=parse_number("unknown value", self.invalid.value),
+            guided=self.guided.value,
+            dtype=self.dtype.value,
+        )
+
+    def fit(self) -> None:
+        """Show the rows that matter for what is chosen."""
+        self.show_row("operator_file", shown=self.pair.from_file)
+        for name in ("target", "guide"):
+            layer = self.row(name).value
+            many = layer is not None and layer.multiscale
+            self.show_row(f"{name}_level", shown=many)
+            if not many:
+                self.row(f"{name}_level").value = 0
+
+
+def _two(value: Numbers | None) -> tuple[float, float] | None:
+    """Take one number for both axes."""
+    if value is None or isinstance(value, tuple):
+        return value
+    return value, value

@@ -1,0 +1,41 @@
+"""Operator pairs as layers."""
+
+import numpy as np
+import pytest
+from napari.components import ViewerModel
+from napari.layers import Image, Layer
+
+from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.io import load_operators, shipped_operators
+from napari_cosparse.layers import atom_layers, mosaic, pair_of, pairs_in
+
+RNG = np.random.default_rng(0)
+PAIR = OperatorPair.from_patches(RNG.normal(size=(6, 4)), RNG.normal(size=(6, 4)))
+
+
+def test_tiles_are_the_atoms_scaled_to_their_largest_coefficient():
+    sheet = mosaic(PAIR, "v")
+    atom = PAIR.groups[0].coefficients_v[0]
+    np.testing.assert_allclose(sheet[1:3, 1:3].ravel(), atom / np.abs(atom).max(), rtol=1e-6)
+    assert np.isfinite(sheet).sum() == 24
+    assert np.isnan(sheet[0]).all()
+
+
+@pytest.mark.parametrize("name", shipped_operators())
+def test_every_shipped_pair_can_be_drawn(name):
+    pair = load_operators(name)
+    sheet = mosaic(pair, "u")
+    sizes = sum(group.coefficients_u.size for group in pair.groups)
+    assert np.isfinite(sheet).sum() == sizes
+    assert np.nanmax(np.abs(sheet)) == 1
+
+
+def test_two_layers_side_by_side_keep_the_pair():
+    viewer = ViewerModel()
+    for data in atom_layers(PAIR, "mine", {"action": "learn"}):
+        viewer.add_layer(Layer.create(*data))
+    left, right = viewer.layers
+    assert left.extent.world[1, 1] < right.extent.world[0, 1]
+    assert pairs_in(viewer.layers) == {"mine": PAIR}
+    assert pair_of(left.metadata) == ("mine", PAIR)
+    assert pair_of(Image(np.zeros((3, 3))).metadata) is None

@@ -1,0 +1,76 @@
+"""A registration that finds what it is told to find: for the panel's own logic."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from napari_cosparse.core.descent import Stop
+from napari_cosparse.core.progress import Progress
+
+
+@dataclass(frozen=True)
+class FakeRegistration:
+    """The fields of the real one."""
+
+    matrix: Any
+    start: Any
+    fixed_shape: tuple[int, int]
+    moving_shape: tuple[int, int]
+    pixel_size_fixed: tuple[float, float] = (1.0, 1.0)
+    pixel_size_moving: tuple[float, float] = (1.0, 1.0)
+    trusted: bool = True
+    because: str = "all starts agree"
+    group: str = "SE"
+    measure: str = "mutual"
+    cost_before: float = -0.1
+    cost_after: float = -0.4
+    overlap: float = 0.83
+    margin: float = 0.3
+    agreement: float = 1.0
+    inverse_consistency: tuple[float, float] = (0.1, 0.2)
+    predicted_error: float = 0.15
+    stop: Stop = Stop.CHANGE_SMALL
+    reflected: bool = False
+    parameters: dict[str, Any] = field(default_factory=lambda: {"seed": 0})
+
+
+@dataclass(frozen=True)
+class Step(Progress):
+    """A step that knows the best so far."""
+
+    matrix: Any = None
+
+
+class FakeRegister:
+    """Stands in for `register` and `register_steps` of the facade, and notes what it was given."""
+
+    def __init__(self, matrix, *, trusted=True, because="all starts agree", wait=None):
+        self.matrix, self.trusted, self.because = np.asarray(matrix, float), trusted, because
+        self.wait, self.calls = wait, []
+
+    def steps(self, fixed, moving, operators, **keywords):
+        self.calls.append((np.asarray(fixed), np.asarray(moving), operators, keywords))
+        for step in range(3):
+            yield Step("refining", step + 1, 3, 1.0 / (step + 1), matrix=self.matrix)
+            while self.wait is not None and not self.wait.wait(0.01) and step == 1:
+                yield Step("refining", step + 1, 3, 0.3, matrix=self.matrix)
+        start = keywords.get("initial")
+        return FakeRegistration(
+            self.matrix,
+            np.eye(3) if start is None else start,
+            self.calls[-1][0].shape[:2],
+            self.calls[-1][1].shape[:2],
+            keywords.get("pixel_size_fixed", (1.0, 1.0)),
+            keywords.get("pixel_size_moving", (1.0, 1.0)),
+            trusted=self.trusted,
+            because=self.because,
+        )
+
+    def whole(self, *images, **keywords):
+        steps = self.steps(*images, **keywords)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value

@@ -1,0 +1,161 @@
+"""The learning panel in a real viewer: layers in, atoms out, at once usable in other panels."""
+
+from inspect import signature
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from napari_cosparse.core.operators import bank, learn_operators
+from napari_cosparse.io import load_operators
+from napari_cosparse.layers import METADATA_KEY, pairs_in
+
+FEW = {"side": 3, "samples": 800, "iterations": 12}
+
+
+@pytest.fixture
+def filled(learn_panel, viewer, scene):
+    """The panel on one pair, with a short run."""
+    viewer.add_image(scene.guide, name="photo", rgb=True)
+    viewer.add_image(scene.depth, name="depth")
+    learn_panel.form.pairs.value = [tuple(viewer.layers)]
+    for name, value in FEW.items():
+        getattr(learn_panel.form, name).value = value
+    return learn_panel
+
+
+def pair_of_viewer(viewer, name="learned"):
+    return pairs_in(viewer.layers)[name].groups[0]
+
+
+def test_panel_offers_the_knobs_of_the_core_and_explains_each(learn_panel):
+    offered = {row.name for row in learn_panel.form.rows}
+    wanted = set(signature(learn_operators).parameters) - {"report", "invalid"}
+    assert offered == wanted | {"invalid_u", "invalid_v", "bank", "pair_name"}
+    assert all(row.tooltip for row in learn_panel.form.rows)
+
+
+def test_untouched_settings_are_the_defaults_of_the_core(learn_panel):
+    defaults = {k: p.default for k, p in signature(learn_operators).parameters.items()}
+    assert learn_panel.form.keywords() == {
+        name: defaults[name] for name in defaults if name not in ("pairs", "report")
+    }
+
+
+def test_without_layers_it_says_what_it_needs(learn_panel):
+    assert "Choose a pair of image layers" in learn_panel.about.text()
+    assert not learn_panel.button.isEnabled()
+    assert not learn_panel.save_button.isEnabled()
+
+
+def test_learned_pair_is_what_python_gives_and_is_shown_and_saved(
+    filled, viewer, scene, press, tmp_path
+):
+    press(filled)
+    expected = learn_operators([(scene.guide, scene.depth)], **FEW)
+    group = pair_of_viewer(viewer)
+    np.testing.assert_array_equal(group.coefficients_u, expected.pair.groups[0].coefficients_u)
+    left, right = viewer.layers[-2:]
+    assert (left.name, right.name) == ("learned U (guide, fixed)", "learned V (target, moving)")
+    record = left.metadata[METADATA_KEY]
+    assert record["inputs"]["u0"]["name"] == "photo"
+    assert record["parameters"]["seed"] == 0
+    assert "Condition" in filled.diagnostics.text()
+    assert len(filled.coupling.lines["matched"]) == 18
+    assert filled.plot.lines[""] == pytest.approx(expected.history)
+    filled.save(str(tmp_path / "mine"))
+    saved = load_operators(tmp_path / "mine.npz").groups[0]
+    np.testing.assert_array_equal(saved.coefficients_v, group.coefficients_v)
+
+
+def test_pair_is_offered_by_the_upsampling_panel_at_once(filled, panel, viewer, scene, press):
+    filled.form.bank.value = True
+    filled.form.pair_name.value = "mine"
+    press(filled)
+    press(filled)
+    offered = panel.form.pair.choice.choices
+    here = [name for name in offered if name.startswith("in this viewer")]
+    assert here == ["in this viewer: mine", "in this viewer: mine 2"]
+    panel.form.pair.choice.value = here[0]
+    expected = bank(learn_operators([(scene.guide, scene.depth)], **FEW).pair)
+    chosen = panel.form.pair.source()
+    assert [len(g.coefficients_u) for g in chosen.groups] == [
+        len(g.coefficients_u) for g in expected.groups
+    ]
+    for layer in list(viewer.layers[-2:]):
+        viewer.layers.remove(layer)
+    assert here[0] in panel.form.pair.choice.choices
+    assert here[1] not in panel.form.pair.choice.choices
+
+
+def test_stacks_and_several_pairs_are_learned_from_together(learn_panel, viewer, scene, press):
+    half = scene.depth.shape[1] // 2
+    u = np.stack([scene.guide[..., 1][:, :half], scene.guide[..., 1][:, half:]])
+    v = np.stack([scene.depth[:, :half], scene.depth[:, half:]])
+    viewer.add_image(da.from_array(u, 20), name="u", contrast_limits=(0, 255))
+    viewer.add_image(v, name="v")
+    viewer.add_image(scene.guide, rgb=True, name="photo")
+    viewer.add_image(scene.depth, name="depth")
+    layers = list(viewer.layers)
+    learn_panel.form.pairs.add_button.click()
+    learn_panel.form.pairs.value = [tuple(layers[:2]), tuple(layers[2:])]
+    assert learn_panel.about.text().startswith("3 image pairs: u with v, photo with depth")
+    for name, value in FEW.items():
+        getattr(learn_panel.form, name).value = value
+    press(learn_panel)
+    pairs = [(u[0], v[0]), (u[1], v[1]), (scene.guide, scene.depth)]
+    expected = learn_operators(pairs, **FEW).pair.groups[0]
+    np.testing.assert_array_equal(pair_of_viewer(viewer).coefficients_v, expected.coefficients_v)
+
+
+def test_pairs_that_do_not_lie_on_one_another_are_refused(filled, viewer, scene):
+    viewer.layers["depth"].translate = (0, 3)
+    assert "do not lie on one another" in filled.about.text()
+    assert not filled.button.isEnabled()
+    viewer.layers["depth"].translate = (0, 0)
+    assert filled.button.isEnabled()
+    viewer.add_image(scene.coarse, name="low")
+    photo, _, low = viewer.layers
+    filled.form.pairs.value = [(photo, low)]
+    assert "register them first" in filled.about.text()
+
+
+@pytest.mark.parametrize(
+    ("row", "text"), [("atoms", "2.5"), ("nu", "-1"), ("kappa", "x"), ("mu", "1, 2, 3")]
+)
+def test_wrong_setting_disables_run_with_its_reason(filled, row, text):
+    getattr(filled.form, row).value = text
+    assert row in filled.about.text()
+    assert not filled.button.isEnabled()
+
+
+def test_cancel_leaves_nothing(filled, viewer, qtbot):
+    filled.form.samples.value = 200_000
+    filled.form.iterations.value = 100_000
+    filled.button.click()
+    qtbot.waitUntil(lambda: len(filled.plot.lines.get("", ())) > 2, timeout=30_000)
+    filled.button.click()
+    qtbot.waitUntil(lambda: not filled.runner.running, timeout=30_000)
+    assert filled.message.text() == "Cancelled."
+    assert len(viewer.layers) == 2
+
+
+def test_script_learns_the_same_pair(filled, viewer, press):
+    press(filled)
+    first = pair_of_viewer(viewer)
+    exec(filled.python(), {})  # noqa: S102
+    again = pair_of_viewer(viewer)
+    assert again is not first
+    np.testing.assert_array_equal(again.coefficients_u, first.coefficients_u)
+
+
+def test_settings_to_and_from_a_file(filled, viewer, tmp_path):
+    filled.form.pairs.add()
+    filled.form.kappa.value = "1, 2"
+    told = filled.form.state()
+    assert told["pairs"] == [["photo", "depth"], [None, None]]
+    filled.save_settings(tmp_path / "s.json")
+    filled.form.pairs.value = [(None, None)]
+    filled.form.kappa.value = ""
+    filled.load_settings(tmp_path / "s.json")
+    assert filled.form.state() == told

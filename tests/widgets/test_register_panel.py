@@ -1,0 +1,365 @@
+"""The registration panel's own logic, in a real viewer; a fake registration is told its answer.
+
+What the core finds on real images is tested in `test_register_run.py`.
+"""
+
+import threading
+from inspect import signature
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from napari_cosparse import api
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.layers import METADATA_KEY
+from support.fake_registration import FakeRegister
+
+MATRIX = np.array([[0.8, -0.6, 6], [0.6, 0.8, -3], [0, 0, 1]])
+PLACE = {"scale": (0.5, 0.5), "units": "um"}
+NOT_OFFERED = {
+    *("fixed", "moving", "initial", "points", "search", "invalid", "region", "threads", "report"),
+    *("pixel_size_fixed", "pixel_size_moving"),
+}
+OWN = {
+    *("fixed", "moving", "fixed_level", "moving_level", "start", "points_fixed", "points_moving"),
+    *("invalid_fixed", "invalid_moving", "resample", "insist", "operator_file"),
+}
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Make the facade find MATRIX; other answers are set on it."""
+    found = FakeRegister(MATRIX)
+    monkeypatch.setattr(api, "register_steps", lambda *a, **k: found.steps(*a, **k), raising=False)
+    if not hasattr(api, "register"):
+
+        def register():
+            pass
+
+        register.__doc__ = "X.\n\n    Parameters\n    ----------\n" + "".join(
+            f"    {n} : int\n        Text.\n"
+            for n in "fixed moving invalid group measure solver operators mask_fixed mask_moving max_rotation max_scale verdict allow_reflection seed".split()
+        )
+        monkeypatch.setattr(api, "register", register, raising=False)
+    return found
+
+
+@pytest.fixture
+def filled(fake, register_panel, viewer, scene):
+    """The panel on a colour image in um and a turned depth image in nm."""
+    viewer.add_image(scene.guide, name="photo", rgb=True, **PLACE)
+    turned = {"scale": (250, 250), "translate": (3e3, 1e3), "rotate": 20, "units": "nm"}
+    viewer.add_image(scene.depth[:50], name="depth", colormap="magma", **turned)
+    return register_panel
+
+
+def by_name(viewer, name):
+    (found,) = [layer for layer in viewer.layers if layer.name == name]
+    return found
+
+
+def lies_on_fixed(new, fixed, matrix=MATRIX):
+    for pixel in ((0, 0), (10, 40), (33.5, 7)):
+        there = matrix @ [*pixel, 1]
+        np.testing.assert_allclose(
+            new.data_to_world(there[:2]), fixed.data_to_world(pixel), atol=1e-9
+        )
+
+
+def test_panel_offers_the_knobs_of_the_core_and_explains_each(register_panel):
+    offered = {row.name for row in register_panel.form.rows}
+    assert offered - OWN == set(signature(api.register).parameters) - NOT_OFFERED
+    assert all(row.tooltip for row in register_panel.form.rows)
+    assert all(button.toolTip() for button in register_panel.tools.buttons.values())
+
+
+def test_without_layers_it_says_what_it_needs(fake, register_panel, viewer):
+    assert "Choose two image layers" in register_panel.about.text()
+    viewer.add_image(np.zeros((8, 8)))
+    assert "same layer" in register_panel.about.text()
+    assert not register_panel.button.isEnabled()
+    assert not any(b.isEnabled() for b in register_panel.tools.buttons.values())
+
+
+def test_new_layer_shares_the_data_and_lies_on_the_fixed_one(filled, fake, viewer, press):
+    """G02, G17, G18: whatever both layers' transforms and units are."""
+    photo, depth = viewer.layers
+    before = depth.data_to_world((3, 4))
+    press(filled)
+    new = viewer.layers[-1]
+    assert new.name == "depth [registered]"
+    assert np.shares_memory(new.data, depth.data)
+    lies_on_fixed(new, photo)
+    assert depth.data_to_world((3, 4)) == before
+    assert new.units == photo.units
+    assert new.colormap.name == "magma"
+    record = new.metadata[METADATA_KEY]
+    assert record["trusted"] is True
+    assert record["inputs"]["fixed"]["name"] == "photo"
+    np.testing.assert_allclose(record["matrix"], MATRIX)
+    text = filled.message.text()
+    for word in ("Trusted: all starts agree", "overlap 83%", "100% of the starts", "0.15 px"):
+        assert word in text
+    keywords = fake.calls[0][3]
+    assert keywords["pixel_size_fixed"] == pytest.approx((0.5, 0.5))
+    assert keywords["pixel_size_moving"] == pytest.approx((0.25, 0.25))
+    there = keywords["initial"] @ [8, 9, 1]
+    np.testing.assert_allclose(
+        np.array(depth.data_to_world(there[:2])) / 1000, photo.data_to_world((8, 9))
+    )
+
+
+def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, viewer, press):
+    """R07: said, not done."""
+    fake.trusted, fake.because = False, "two starts are equally good"
+    press(filled)
+    assert len(viewer.layers) == 2
+    assert "Not trusted: two starts are equally good" in filled.message.text()
+    assert "Nothing was moved" in filled.message.text()
+    button = filled.tools.buttons["Move anyway"]
+    assert button.isEnabled()
+    button.click()
+    assert len(viewer.layers) == 3
+    assert viewer.layers[-1].metadata[METADATA_KEY]["trusted"] is False
+    filled.form.insist.value = True
+    press(filled)
+    assert len(viewer.layers) == 4
+
+
+def test_next_run_after_a_failed_one_is_as_in_a_fresh_session(filled, fake, viewer, press):
+    """R08."""
+    fake.trusted = False
+    press(filled)
+    fake.trusted = True
+    press(filled)
+    lies_on_fixed(viewer.layers[-1], viewer.layers[0])
+    np.testing.assert_array_equal(fake.calls[0][3]["initial"], fake.calls[1][3]["initial"])
+
+
+def test_start_follows_a_layer_that_is_dragged(filled, fake, viewer, press):
+    filled.form.start.value = "place"
+    viewer.layers["depth"].translate = (5e3, 2e3)
+    press(filled)
+    keywords = fake.calls[0][3]
+    assert keywords["search"] is False
+    there = keywords["initial"] @ [20, 10, 1]
+    here = np.array(viewer.layers["depth"].data_to_world(there[:2])) / 1000
+    np.testing.assert_allclose(here, viewer.layers["photo"].data_to_world((20, 10)))
+
+
+def test_places_that_cannot_be_a_start_are_told(filled, viewer):
+    filled.form.start.value = "place"
+    viewer.layers["depth"].shear = [0.3]
+    assert "SE does not contain" in filled.about.text()
+    filled.form.group.value = "A"
+    assert filled.button.isEnabled()
+    viewer.layers["depth"].translate = (1e9, 0)
+    assert "do not overlap" in filled.about.text()
+    assert not filled.button.isEnabled()
+    filled.form.start.value = "search"
+    assert filled.button.isEnabled()
+
+
+def test_points_are_a_start(filled, fake, viewer, press):
+    filled.form.start.value = "points"
+    assert "two layers of points" in filled.about.text()
+    viewer.add_points([[5, 5], [20, 10]], name="a", **PLACE)
+    viewer.add_points([[1, 2], [3, 4]], name="b", scale=(250, 250), units="nm")
+    ours, theirs = list(viewer.layers)[-2:]
+    filled.form.points_fixed.value, filled.form.points_moving.value = ours, theirs
+    press(filled)
+    first, second = fake.calls[0][3]["points"]
+    np.testing.assert_allclose(first, [[5, 5], [20, 10]])
+    moving = by_name(viewer, "depth")
+    np.testing.assert_allclose([moving.data_to_world(p) for p in second], [[250, 500], [750, 1000]])
+    viewer.layers["b"].data = [[1, 2]]
+    assert "same number" in filled.about.text()
+
+
+def test_masks_reach_the_core_in_pixels_of_their_image(filled, fake, viewer, press):
+    """M01, M03."""
+    viewer.add_shapes([[2, 3], [2, 8], [7, 8], [7, 3]], shape_type="polygon", name="roi", **PLACE)
+    labels = np.zeros((50, 96), int)
+    labels[10:20] = 3
+    depth = viewer.layers["depth"]
+    turned = {"scale": depth.scale, "translate": depth.translate, "rotate": 20, "units": "nm"}
+    viewer.add_labels(labels, name="part", **turned)
+    filled.form.mask_fixed.value = by_name(viewer, "roi")
+    filled.form.mask_moving.value = by_name(viewer, "part")
+    press(filled)
+    keywords = fake.calls[0][3]
+    assert keywords["mask_fixed"].shape == (64, 96)
+    assert keywords["mask_fixed"].sum() == 36
+    np.testing.assert_array_equal(keywords["mask_moving"], labels > 0)
+
+
+def test_mask_beside_the_image_is_told(filled, viewer, notifications):
+    viewer.add_shapes([[900, 900], [900, 950], [950, 950]], shape_type="polygon", name="roi")
+    filled.form.mask_fixed.value = by_name(viewer, "roi")
+    filled.button.click()
+    assert "nothing drawn on 'roi'" in notifications[-1].message
+    assert not filled.runner.running
+
+
+def test_mirrored_layer_stays_mirrored(filled, fake, viewer, press):
+    """G13: the core sees an image that is not mirrored; the result is right in the viewer."""
+    depth = viewer.layers["depth"]
+    depth.scale = (250, -250)
+    assert "mirrored" in filled.about.text()
+    press(filled)
+    np.testing.assert_array_equal(fake.calls[0][1], depth.data[:, ::-1])
+    flip = np.array([[1, 0, 0], [0, -1, 95], [0, 0, 1.0]])
+    lies_on_fixed(viewer.layers[-1], viewer.layers["photo"], flip @ MATRIX)
+
+
+def test_levels_stacks_and_colours(fake, register_panel, viewer, press):
+    """A coarse level is read, the plane that is shown counts, all planes and levels move."""
+    fine = da.zeros((3, 4096, 4096), chunks=512)
+    coarse = da.zeros((3, 1024, 1024), chunks=512)
+    viewer.add_image([fine, coarse], name="stack", contrast_limits=(0, 1), scale=(1, 0.1, 0.1))
+    viewer.add_image(np.zeros((40, 50)), name="small", scale=(9, 9))
+    register_panel.choose(by_name(viewer, "stack"), by_name(viewer, "small"))
+    viewer.dims.set_current_step(0, 2)
+    register_panel.refresh()
+    assert "plane (2,)" in register_panel.about.text()
+    assert register_panel.form.levels == (1, 0)
+    press(register_panel)
+    assert fake.calls[0][0].shape == (1024, 1024)
+    new, stack = viewer.layers[-1], viewer.layers["stack"]
+    for pixel in ((0, 0), (512, 100)):  # of the coarse level
+        there = MATRIX @ [*pixel, 1]
+        where = stack.data_to_world((0, *(4 * np.array(pixel) + 1.5)))[1:]
+        np.testing.assert_allclose(new.data_to_world(there[:2]), where, atol=1e-9)
+
+
+def test_one_click_moves_other_layers(filled, viewer, press):
+    """G20, K15."""
+    press(filled)
+    depth = by_name(viewer, "depth")
+    common = {"scale": depth.scale, "translate": depth.translate, "rotate": 20, "units": "nm"}
+    viewer.add_labels(np.eye(50, 96, dtype=int) * 5, name="cells", **common)
+    viewer.add_points([[3, 4], [10, 2]], name="spots", **common)
+    viewer.add_shapes([[0, 0], [0, 9], [9, 9]], shape_type="polygon", name="roi", **common)
+    names = ["cells", "spots", "roi"]
+    viewer.layers.selection = {by_name(viewer, name) for name in names}
+    filled.form.resample.value = True
+    filled.tools.buttons["Apply to selected"].click()
+    registered = by_name(viewer, "depth [registered]")
+    for name in names:
+        new = by_name(viewer, f"{name} [registered]")
+        np.testing.assert_allclose(
+            new.data_to_world((7, 9)), registered.data_to_world((7, 9)), atol=1e-9
+        )
+    resampled = by_name(viewer, "cells [resampled]")
+    assert set(np.unique(np.asarray(resampled.data))) <= {0, 5}
+    assert resampled.data.shape == (64, 96)
+
+
+def test_resampled_layer_has_the_fixed_layers_pixels(filled, fake, viewer, press):
+    fake.matrix = np.array([[1, 0, 5], [0, 1, 7], [0, 0, 1.0]])
+    filled.form.resample.value = True
+    press(filled)
+    photo, depth = viewer.layers["photo"], viewer.layers["depth"]
+    resampled = by_name(viewer, "depth [resampled]")
+    np.testing.assert_allclose(resampled.data_to_world((9, 8)), photo.data_to_world((9, 8)))
+    np.testing.assert_array_equal(np.asarray(resampled.data)[:40, :80], depth.data[5:45, 7:87])
+    assert resampled.colormap.name == "magma"
+    assert resampled.units == photo.units
+
+
+def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press, tmp_path):
+    press(filled)
+    photo, depth = list(viewer.layers)[:2]
+    for ending in ("json", "txt", "tfm"):
+        path = tmp_path / f"t.{ending}"
+        filled.tools.save(str(path))
+        filled.tools.load(str(path))
+        lies_on_fixed(viewer.layers[-1], photo)
+    filled.tools.buttons["Invert"].click()
+    assert (filled.form.fixed.value, filled.form.moving.value) == (depth, photo)
+    new = viewer.layers[-1]
+    assert new.name == "photo [registered]"
+    there = np.linalg.inv(MATRIX) @ [8, 9, 1]
+    np.testing.assert_allclose(
+        np.array(new.data_to_world(there[:2])), depth.data_to_world((8, 9)), atol=1e-6
+    )
+    count = len(viewer.layers)
+    filled.tools.buttons["Reset"].click()
+    assert len(viewer.layers) == count - 1
+    assert not filled.tools.buttons["Invert"].isEnabled()
+
+
+def test_comparison_by_eye(filled, viewer, press, qtbot):
+    press(filled)
+    filled.tools.buttons["Checkerboard"].click()
+    board = viewer.layers[-1]
+    photo = viewer.layers["photo"]
+    assert board.data.shape == (64, 96)
+    np.testing.assert_allclose(board.data_to_world((9, 8)), photo.data_to_world((9, 8)))
+    assert board.data.min() >= 0
+    assert board.data.max() <= 1
+    registered = by_name(viewer, "depth [registered]")
+    filled.tools.buttons["Flicker"].click()
+    qtbot.waitUntil(lambda: not registered.visible, timeout=3000)
+    filled.tools.buttons["Flicker"].click()
+    assert registered.visible
+
+
+def test_cancel_offers_the_best_so_far(filled, fake, viewer, qtbot):
+    fake.wait = threading.Event()
+    filled.button.click()
+    qtbot.waitUntil(lambda: len(filled.plot.lines.get("", ())) > 2, timeout=10_000)
+    assert filled.button.text() == "Cancel"
+    filled.button.click()
+    fake.wait.set()
+    qtbot.waitUntil(lambda: not filled.runner.running, timeout=10_000)
+    assert "best so far" in filled.message.text()
+    assert len(viewer.layers) == 2
+    filled.tools.buttons["Move anyway"].click()
+    lies_on_fixed(viewer.layers[-1], viewer.layers["photo"])
+
+
+def test_pair_is_handed_over_by_the_upsampling_panel(fake, panel, viewer, scene):
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    viewer.add_image(scene.coarse, name="low", scale=(4, 4), translate=(1.5, 1.5))
+    panel.register_button.click()
+    viewer.add_image(np.zeros((4, 4)), name="later")
+    panel.register_button.click()  # it is not opened twice
+    docked = viewer.window.dock_widgets["Register two modalities (napari-cosparse)"]
+    assert len(viewer.window.dock_widgets) == 2
+    chosen = docked.form.fixed.value.name, docked.form.moving.value.name
+    assert chosen == ("guide", "low")
+
+
+def test_script_gives_the_same_layer(filled, fake, viewer, press):
+    viewer.layers["depth"].scale = (250, -250)
+    viewer.add_shapes([[2, 3], [2, 8], [7, 8]], shape_type="polygon", name="roi", **PLACE)
+    filled.form.mask_fixed.value = by_name(viewer, "roi")
+    press(filled)
+    script = filled.python().replace("nc.register(", "fake(")
+    exec(script, {"fake": fake.whole})  # noqa: S102
+    made, again = list(viewer.layers)[-2:]
+    np.testing.assert_allclose(again.affine.affine_matrix, made.affine.affine_matrix)
+    for name, value in fake.calls[0][3].items():
+        np.testing.assert_equal(fake.calls[1][3][name], value)
+    np.testing.assert_array_equal(fake.calls[1][1], fake.calls[0][1])
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "word"),
+    [
+        ("max_rotation", "270", "rotation"),
+        ("max_scale", "x", "scale"),
+        ("invalid_fixed", "?", "fixed"),
+    ],
+)
+def test_wrong_setting_disables_run_with_its_reason(filled, row, text, word):
+    getattr(filled.form, row).value = text
+    assert word in filled.about.text()
+    assert not filled.button.isEnabled()
+
+
+def test_tools_without_a_transform_say_so(filled):
+    with pytest.raises(InputError, match="no transform yet"):
+        filled.tools.save("x.json")
