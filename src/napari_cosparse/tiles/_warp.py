@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.registration import Registered, Warp, invertible, plan_warp
+from napari_cosparse.core.registration import Registered, Warp, invertible, plan_warp, resample
 
 CHUNK = 1024  # rows and columns of the result's chunks, where the map does not shrink the image
 
@@ -205,7 +205,7 @@ def _planes(
     for index in np.ndindex(part.shape[:axis]):
         limits = tuple(r[index].item() for r in ranges) if ranges else warp.limits
         plane = replace(warp, limits=limits)
-        result[index] = plane.block(part[index], window, block)
+        result[index] = resample(plane, part[index], window, block)
     return result
 
 

@@ -3,20 +3,27 @@
 from ._apply import apply_to_labels, apply_transform
 from ._apply_checks import Registered, invertible, plan_warp
 from ._apply_points import Extent, apply_to_points, apply_to_shapes, moving_extent
-from ._warp import Warp, blocks
+from ._register import register, register_steps
+from ._registration import Registration
+from ._settings import RegisterSettings
+from ._warp import Warp, resample
 from ._warp_types import input_limits
 
 __all__ = [
     "Extent",
+    "RegisterSettings",
     "Registered",
+    "Registration",
     "Warp",
     "apply_to_labels",
     "apply_to_points",
     "apply_to_shapes",
     "apply_transform",
-    "blocks",
     "input_limits",
     "invertible",
     "moving_extent",
     "plan_warp",
+    "register",
+    "register_steps",
+    "resample",
 ]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._apply_checks import Registered, as_pixels, plan_warp
-from ._warp import Warp, blocks
+from ._warp import Warp, resample
 from ._warp_types import input_limits
 
 
@@ -64,15 +63,9 @@ def apply_transform(
     warp, size = plan_warp(pixels.shape[:2], pixels.dtype, matrix, shape, order, fill, origin)
     if order == "cubic":
         warp = Warp(warp.matrix, warp.shape, order, warp.fill, input_limits(pixels))
-    result = np.empty(size + pixels.shape[2:], pixels.dtype)
-    for block in blocks(size, warp.matrix):
-        window = warp.window(block)
-        result[block] = (
-            warp.empty(pixels, block)
-            if window is None
-            else warp.block(pixels[window], window, block)
-        )
-    return result
+    rows, columns = pixels.shape[:2]
+    whole = slice(0, rows), slice(0, columns)
+    return resample(warp, pixels, whole, (slice(0, size[0]), slice(0, size[1])))
 
 
 def apply_to_labels(

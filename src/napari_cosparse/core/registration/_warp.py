@@ -15,7 +15,7 @@ from ._warp_cubic import HALO, coefficients
 from ._warp_taps import Positions, blend, nearest, taps
 from ._warp_types import to_type
 
-BLOCK = 512  # rows and columns of the result at a time
+BLOCK = 256  # rows and columns of the result at a time: what is fastest
 ROUND_OFF = 1e-6  # pixels by which a position may miss the image's border
 MARGINS = {"nearest": 1, "linear": 2, "cubic": HALO}
 
@@ -91,18 +91,14 @@ class Warp:
         ndarray, shape (rows, columns) or (rows, columns, channels)
             The block, in the image's type.
         """
-        result = self.empty(part, block)
+        size = tuple(axis.stop - axis.start for axis in block)
+        result = np.full(size + part.shape[2:], self.fill, part.dtype)
         rows, columns, inside = self._positions(block)
         if rows.size:
             planes = part[:, :, None] if part.ndim == 2 else part
             values = self._sample(planes, window, rows, columns)
             result[inside] = values[:, 0] if part.ndim == 2 else values
         return result
-
-    def empty(self, part: Image, block: Block) -> Image:
-        """Block of nothing but the value outside, in the type of the image."""
-        size = tuple(axis.stop - axis.start for axis in block)
-        return np.full(size + part.shape[2:], self.fill, part.dtype)
 
     def _positions(self, block: Block) -> tuple[Positions, Positions, NDArray[np.bool_]]:
         """Where the pixels of a block lie in the image; which of them are inside."""
@@ -140,26 +136,63 @@ def _unknown(part: Image) -> NDArray[np.bool_] | None:
     return unknown if unknown.any() else None
 
 
-def blocks(shape: tuple[int, int], matrix: Matrix) -> Iterator[Block]:
-    """Cut a result into blocks whose windows are bounded, too.
+def resample(warp: Warp, part: Image, window: Block, block: Block) -> Image:
+    """Resample a block of any size in small ones, whose windows are bounded, too.
 
     Parameters
     ----------
-    shape : tuple of int
+    warp : Warp
+        What to do.
+    part : ndarray, shape (h, w) or (h, w, channels)
+        The image, or a window of it that holds what the block needs.
+    window : tuple of slice
+        Where it lies in the image.
+    block : tuple of slice
         Rows and columns of the result.
-    matrix : ndarray, shape (3, 3)
-        Maps pixels of the result to pixels of the image.
 
-    Yields
-    ------
-    tuple of slice
-        Rows and columns of a block.
+    Returns
+    -------
+    ndarray, shape (rows, columns) or (rows, columns, channels)
+        The block, in the image's type.
     """
+    size = tuple(axis.stop - axis.start for axis in block)
+    result = np.empty(size + part.shape[2:], part.dtype)
+    for small in _split(block, warp.matrix):
+        need = warp.window(small)
+        target = _within(small, block)
+        if need is None:
+            result[target] = warp.fill
+        else:
+            need = _common(need, window)
+            result[target] = warp.block(part[_within(need, window)], need, small)
+    return result
+
+
+def _common(first: Block, second: Block) -> Block:
+    """Return what two blocks share: round-off may cost a window its spare pixel, not more."""
+    rows, columns = (
+        slice(max(a.start, b.start), min(a.stop, b.stop))
+        for a, b in zip(first, second, strict=True)
+    )
+    return rows, columns
+
+
+def _split(block: Block, matrix: Matrix) -> Iterator[Block]:
+    """Cut a block into small ones."""
     reach = float(np.linalg.norm(matrix[:2, :2], 2))  # pixels of the image per pixel
     side = max(ceil(BLOCK / max(reach, 1.0)), 16)
-    for row in range(0, shape[0], side):
-        for column in range(0, shape[1], side):
+    rows, columns = block
+    for row in range(rows.start, rows.stop, side):
+        for column in range(columns.start, columns.stop, side):
             yield (
-                slice(row, min(row + side, shape[0])),
-                slice(column, min(column + side, shape[1])),
+                slice(row, min(row + side, rows.stop)),
+                slice(column, min(column + side, columns.stop)),
             )
+
+
+def _within(inner: Block, outer: Block) -> Block:
+    """Return where a block lies in a larger one."""
+    rows, columns = (
+        slice(a.start - b.start, a.stop - b.start) for a, b in zip(inner, outer, strict=True)
+    )
+    return rows, columns
