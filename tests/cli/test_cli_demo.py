@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import json
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from napari_cosparse import degrade, load_operators, make_scene
-from napari_cosparse.cli import _demo, _demo_run
+from napari_cosparse import apply_transform, degrade, load_operators, make_scene
+from napari_cosparse.cli import _demo, _demo_register, _demo_run
 from napari_cosparse.io import read_image
 
 WORDS = ("demo", "--shape", 64, 90, "--seed", 3)
-IMAGES = {"guide", "depth", "low", "nearest", "bicubic", "intensity-depth", "learned-here"}
+METHODS = {"nearest", "bicubic", "intensity-depth", "learned-here"}
+IMAGES = METHODS | {"guide", "depth", "low", "fixed", "moving"}
+FILES = {"learned.npz", "comparison.png", "demo.json", "checkerboard-before.png"}
+
+
+def told(fixed, moving, **_):
+    """Stand in for the registration, which takes longest."""
+    matrix = _demo_register.motion(moving.shape)
+    return SimpleNamespace(matrix=matrix, trusted=True, because="told", measure="mutual")
 
 
 @pytest.fixture(autouse=True)
-def _small_lesson(monkeypatch):
+def _small_lesson(monkeypatch, request):
     monkeypatch.setattr(_demo_run, "TRAINING_SHAPE", (64, 80))
+    if "registering" not in request.fixturenames:
+        monkeypatch.setattr(_demo_register.api, "register", told)
+
+
+@pytest.fixture
+def registering():
+    """Ask for the real registration."""
 
 
 @pytest.fixture
@@ -28,11 +43,14 @@ def folder(tmp_path):
     return tmp_path / "demo"
 
 
-def test_all_of_it(run, folder):
+def test_all_of_it(run, folder, registering):
     code, lines, errors = run(*WORDS, "-o", folder)
     assert (code, errors) == (0, [])
-    names = {f"{name}.tif" for name in IMAGES} | {"learned.npz", "comparison.png", "demo.json"}
+    registration = json.loads((folder / "demo.json").read_text())["result"]["registration"]
+    names = {f"{name}.tif" for name in IMAGES} | FILES
+    names |= {"checkerboard-after.png"} if registration["trusted"] else set()
     assert {path.name for path in folder.iterdir()} == names
+    assert any(line.startswith("corner error") for line in lines)
     scene = make_scene((64, 90), 3)
     assert np.array_equal(read_image(folder / "guide.tif"), scene.guide)
     assert np.array_equal(read_image(folder / "depth.tif"), scene.depth)
@@ -42,7 +60,7 @@ def test_all_of_it(run, folder):
     seeds = [entry["seed"] for entry in load_operators(folder / "learned.npz").metadata["training"]]
     assert 3 not in seeds  # other scenes than the one that is upsampled
     scores = json.loads((folder / "demo.json").read_text())["result"]["scores"]
-    for name in IMAGES - {"guide", "depth", "low"}:
+    for name in METHODS:
         off = read_image(folder / f"{name}.tif").astype(float) - scene.depth
         assert scores[name]["rmse"] == pytest.approx(np.sqrt((off**2).mean()), rel=1e-6)
         assert scores[name]["bad"] == pytest.approx(
@@ -127,3 +145,37 @@ def test_nearest_keeps_every_sample():
     assert np.array_equal(big[::4, ::4], low)
     assert big[3, 3] == low[0, 0]
     assert big[4, 3] == low[1, 0]
+
+
+@pytest.mark.parametrize("shape", [(64, 90), (384, 512), (90, 64), (300, 300)])
+def test_no_pixel_of_the_moved_depth_lies_outside(shape):
+    edge = _demo_register.margin(shape)
+    assert 0 < edge < min(shape) // 4
+    size = (shape[0] - 2 * edge, shape[1] - 2 * edge)
+    back = np.linalg.inv(_demo_register.motion(size))
+    back[:2, 2] += edge
+    assert np.isfinite(apply_transform(np.zeros(shape), back, shape=size)).all()
+
+
+def test_a_strip_is_moved_all_the_same():
+    assert _demo_register.margin((32, 1000)) == 4
+
+
+def test_corner_error_is_a_mean_distance():
+    moved = np.eye(3)
+    moved[:2, 2] = 3, 4
+    assert _demo_register.corner_error(np.eye(3), moved, (7, 9)) == 5
+
+
+def test_the_truth_is_the_known_motion():
+    """The truth is what brings the moved depth back onto the guide."""
+    scene = make_scene((120, 150), 3)
+    placed = _demo_register.place(scene, 0)
+    assert placed.error == 0
+    edge = _demo_register.margin((120, 150))
+    inner = scene.depth[edge:-edge, edge:-edge]
+    back = apply_transform(placed.moving, placed.found.matrix, order="cubic")
+    both = np.isfinite(back)
+    assert both.mean() > 0.7
+    assert np.median(np.abs(back - inner)[both]) < 1e-3 * np.ptp(inner)
+    assert set(placed.pictures()) == {"checkerboard-before", "checkerboard-after"}

@@ -76,6 +76,7 @@ def test_round_trip(tmp_path, linear, down, right, ending):
 def test_json_says_what_it_means(tmp_path):
     path = save_transform(tmp_path / "t.json", Found(SKEW, residual=np.zeros((99, 99))))
     record = json.loads(path.read_text())
+    assert "\n    [0.9, -0.2, 5.25],\n" in path.read_text()  # a row a line
     assert record["matrix"] == SKEW.tolist()
     assert record["direction"] == "fixed pixel (row, column, 1) -> moving pixel (row, column, 1)"
     assert record["axis_order"] == ["row", "column"]
@@ -91,6 +92,12 @@ def test_json_keeps_everything_twice(tmp_path):
     first = save_transform(tmp_path / "a.json", Found(SKEW))
     again = save_transform(tmp_path / "b.json", load_transform(first))
     assert first.read_bytes() == again.read_bytes()
+
+
+def test_words_with_brackets_stay_as_they_are(tmp_path):
+    words = "[\n1, 2\n] and [ 3 ]"
+    path = save_transform(tmp_path / "t.json", Found(SKEW, because=words))
+    assert load_transform(path).because == words
 
 
 def test_bare_matrix_is_enough(tmp_path):

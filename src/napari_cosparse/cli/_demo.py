@@ -1,4 +1,4 @@
-"""``napari-cosparse demo``: a scene of its own, learned operators, a comparison."""
+"""``napari-cosparse demo``: a scene of its own, learned operators, a comparison, a registration."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.io import encode, write_bytes, write_pixels, write_together
 
 from ._demo_files import RECORD, open_folder
+from ._demo_register import Placed, place
 from ._demo_run import BAD, TRAINING_SCENES, Demo, compute, score
 from ._record import write_record
 from ._terminal import number, say, table
@@ -37,10 +38,12 @@ def run(arguments: Namespace) -> None:
     _check(arguments)
     with open_folder(arguments.out) as folder:
         demo = compute(tuple(arguments.shape), arguments.factor, arguments.seed)
+        placed = place(demo.scene, arguments.seed)
         scores = {name: score(image, demo.scene.depth) for name, image in demo.results.items()}
         plot = partial(_plot, demo=demo, scores=scores) if find_spec("matplotlib") else None
-        write_together(_writers(folder, demo, _record(arguments, demo, scores), plot))
-    _summarise(arguments, scores, drawn=plot is not None)
+        record = _record(arguments, demo, placed, scores)
+        write_together(_writers(folder, demo, placed, record, plot))
+    _summarise(arguments, scores, placed, drawn=plot is not None)
     if arguments.view:
         _view(demo, arguments.factor)
 
@@ -60,7 +63,7 @@ def _check(arguments: Namespace) -> None:
 
 
 def _record(
-    arguments: Namespace, demo: Demo, scores: dict[str, dict[str, float]]
+    arguments: Namespace, demo: Demo, placed: Placed, scores: dict[str, dict[str, float]]
 ) -> dict[str, Any]:
     """Return parameters and results."""
     return {
@@ -75,23 +78,36 @@ def _record(
             "depth_range": float(np.ptp(demo.scene.depth)),
             "runs": demo.runs,
             "diagnostics": demo.learned.diagnostics.summary(),
+            "registration": placed.record(),
         },
     }
 
 
-def _writers(folder: Path, demo: Demo, record: dict[str, Any], plot: Any) -> list[Any]:  # noqa: ANN401
+def _writers(
+    folder: Path,
+    demo: Demo,
+    placed: Placed,
+    record: dict[str, Any],
+    plot: Any,  # noqa: ANN401
+) -> list[Any]:
     """Return each file with the function that writes it."""
     images: dict[str, Any] = {
         "guide": demo.scene.guide,
         "depth": demo.scene.depth,
         "low": demo.low,
         **demo.results,
+        "fixed": placed.fixed,
+        "moving": placed.moving,
     }
     writers = [
         (folder / f"{name}.tif", partial(write_pixels, image=image))
         for name, image in images.items()
     ]
     writers.append((folder / "learned.npz", partial(write_bytes, content=encode(demo.pair))))
+    writers += [
+        (folder / f"{name}.png", partial(write_pixels, image=picture))
+        for name, picture in placed.pictures().items()
+    ]
     if plot is not None:
         writers.append((folder / "comparison.png", plot))
     writers.append((folder / RECORD, partial(write_record, command="demo", content=record)))
@@ -105,7 +121,9 @@ def _plot(path: Path, demo: Demo, scores: dict[str, dict[str, float]]) -> None:
     draw(path, demo.scene, demo.low, demo.results, scores)
 
 
-def _summarise(arguments: Namespace, scores: dict[str, dict[str, float]], *, drawn: bool) -> None:
+def _summarise(
+    arguments: Namespace, scores: dict[str, dict[str, float]], placed: Placed, *, drawn: bool
+) -> None:
     """Print the table and what to do next."""
     folder: Path = arguments.out
     size = " x ".join(map(str, arguments.shape))
@@ -116,11 +134,15 @@ def _summarise(arguments: Namespace, scores: dict[str, dict[str, float]], *, dra
     heads = ("method", "RMSE in mm", f"pixels off by > {BAD:.0%} of the range")
     rows = [(n, number(1000 * s["rmse"]), f"{s['bad']:.2%}") for n, s in scores.items()]
     table([heads, *rows])
-    say(f"wrote {folder}: images, learned.npz, {RECORD}{', comparison.png' * drawn}")
+    placed.summarise()
+    say(f"wrote {folder}: images, learned.npz, {RECORD}{', comparison.png' * drawn}, "
+        f"{', '.join(f'{name}.png' for name in placed.pictures())}")  # fmt: skip
     if not drawn:
         say('no figure without matplotlib: pip install "napari-cosparse[plot]"')
     say(f"the same by hand: napari-cosparse upsample {folder / 'low.tif'} "
         f"{folder / 'guide.tif'} -o result.tif")  # fmt: skip
+    say(f"and: napari-cosparse register {folder / 'fixed.tif'} {folder / 'moving.tif'} "
+        "-o transform.json")  # fmt: skip
 
 
 def _view(demo: Demo, factor: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ._transform_record import Transform
 FORMAT, VERSION = "napari-cosparse transform", 1
 DIRECTION = "fixed pixel (row, column, 1) -> moving pixel (row, column, 1)"
 MEANING = {"direction": DIRECTION, "axis_order": ["row", "column"], "units": "pixel"}
+_NUMBERS = re.compile(r'\[\n([^\[\]{}"]*)\n *\]')  # a list of numbers, one a line
 _PARTS = (
     "fixed_shape",
     "moving_shape",
@@ -59,7 +61,8 @@ def encode_json(transform: Transform) -> str:
     }
     record = {"format": FORMAT, "version": VERSION, "matrix": transform.matrix.tolist(), **MEANING}
     record |= {name: getattr(transform, name) for name in _PARTS}
-    return to_json(record | {"details": details, "versions": versions}, indent=2) + "\n"
+    text = to_json(record | {"details": details, "versions": versions}, indent=2)
+    return _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 
 def decode_json(text: str) -> Transform:
