@@ -10,13 +10,15 @@ import pytest
 
 from napari_cosparse import api
 from napari_cosparse.cli._checkerboard import checkerboard
+from napari_cosparse.cli._demo_register import corner_error
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.registration import apply_transform
-from napari_cosparse.io import load_transform, read_image, save_transform, write_image
+from napari_cosparse.io import load_transform, make_scene, read_image, save_transform, write_image
 
 MATRIX = np.array([[1.0, 0, 3], [0, 1, -2], [0, 0, 1]])
 SHAPE = (40, 50)
+WIDE = (110, 280)
 
 
 @dataclass(frozen=True)
@@ -371,3 +373,45 @@ def test_what_is_not_known_is_null_in_the_record(run, register, images, tmp_path
     run("register", images / "fixed.png", images / "moving.tif", "-o", tmp_path / "t.json")
     residual = json.loads((tmp_path / "t.json").read_text())["details"]["residual"]
     assert residual == [[None] * 8] * 8
+
+
+# --- all of it, without a stand-in
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A scene's guide, the negative of its green channel, moved, and noise."""
+    folder = tmp_path_factory.mktemp("pair")
+    scene = make_scene(WIDE, 3)
+    truth = np.array([[0.995, -0.1, 6.0], [0.1, 0.995, -9.0], [0, 0, 1]])
+    truth[:2, :2] /= np.sqrt(np.linalg.det(truth[:2, :2]))
+    negative = 1 - scene.guide[..., 1].astype(np.float32) / 255
+    moving = apply_transform(negative, np.linalg.inv(truth), order="cubic")
+    write_image(folder / "fixed.png", scene.guide)
+    write_image(folder / "moving.tif", moving)
+    noise = np.random.default_rng(0).random(WIDE).astype(np.float32)
+    write_image(folder / "noise.tif", noise)
+    return folder, truth
+
+
+def test_a_moved_scene_is_found(run, pair, tmp_path):
+    folder, truth = pair
+    code, lines, errors = run("register", folder / "fixed.png", folder / "moving.tif", "-o",
+                              tmp_path / "t.json", "--resampled", tmp_path / "r.tif",
+                              "--threads", "1", "--measure", "mutual")  # fmt: skip
+    assert (code, errors) == (0, [])
+    assert any(line.startswith("trusted") for line in lines)
+    found = load_transform(tmp_path / "t.json")
+    assert corner_error(truth, found.matrix, WIDE) < 1
+    assert found.fixed_shape == WIDE
+    assert read_image(tmp_path / "r.tif").shape == WIDE
+
+
+def test_noise_is_not_trusted(run, pair, tmp_path):  # R07
+    folder, _ = pair
+    code, _, errors = run("register", folder / "fixed.png", folder / "noise.tif", "-o",
+                          tmp_path / "t.json", "--resampled", tmp_path / "r.tif",
+                          "--measure", "mutual")  # fmt: skip
+    assert (code, len(errors)) == (3, 1)
+    assert errors[0].startswith("napari-cosparse: not trusted: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.json"]

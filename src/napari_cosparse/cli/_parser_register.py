@@ -24,7 +24,7 @@ def add_register(parser: argparse.ArgumentParser) -> None:
     _add_search(parser)
     _add_what_counts(parser)
     add("--no-verdict", action="store_true",
-        help="do not ask whether the answer is to be trusted: half the time")  # fmt: skip
+        help="do not check the answer backwards: half the time, less is trusted")  # fmt: skip
     add("--seed", type=int, default=0, help="seed of all random choices [%(default)s]")
     add("--threads", type=int, help="threads; all cores if not given")
     add("--resampled", type=Path, metavar="OUT",
