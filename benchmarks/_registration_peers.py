@@ -80,6 +80,7 @@ def elastix(metric: str, settings: dict[str, str] | None = None) -> Peer:
         if names[group] == "similarity":
             chosen["Transform"] = ["SimilarityTransform"]
         chosen["Metric"] = [metric]
+        chosen["ErodeMask"] = ["false"]  # or the coarse levels keep too few samples
         for key, value in (settings or {}).items():
             chosen[key] = [value]
         parameters.AddParameterMap(chosen)
