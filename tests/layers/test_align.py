@@ -116,7 +116,6 @@ def test_different_pixel_sizes_and_shapes_are_known_before_registration():
     start = start_from(grid_of(fixed), grid_of(moving))
     assert start.pixel_size_fixed == pytest.approx((0.16, 0.6))
     assert start.pixel_size_moving == pytest.approx((0.2, 0.2))
-    assert start.fits("SE")
     assert not start.mirrored
 
 
@@ -135,19 +134,6 @@ def test_affine_and_scale_are_both_used():
     start = start_from(grid_of(Image(np.zeros(FIXED))), grid_of(moving))
     expected = np.linalg.inv(np.array(affine) @ [[2, 0, 1], [0, 3, 1], [0, 0, 1]])
     np.testing.assert_allclose(start.matrix, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("moving", "groups"),
-    [
-        ({"scale": (3, 2)}, {"SO", "SE", "similarity", "SA", "A"}),
-        ({"rotate": 30}, {"SO", "SE", "similarity", "SA", "A"}),
-        ({"shear": [0.2]}, {"A"}),
-    ],
-)
-def test_groups_that_contain_the_placement(moving, groups):
-    start = start_from(grid_of(Image(np.zeros(FIXED))), grid_of(Image(np.zeros(MOVING), **moving)))
-    assert {group for group in ("SO", "SE", "similarity", "SA", "A") if start.fits(group)} == groups
 
 
 def test_pixels_among_micrometres_are_taken_as_napari_draws_them_and_it_is_said():

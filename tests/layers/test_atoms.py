@@ -39,3 +39,12 @@ def test_two_layers_side_by_side_keep_the_pair():
     assert pairs_in(viewer.layers) == {"mine": PAIR}
     assert pair_of(left.metadata) == ("mine", PAIR)
     assert pair_of(Image(np.zeros((3, 3))).metadata) is None
+
+
+def test_atoms_beside_a_layer_are_as_high_as_it_is_and_in_its_units():
+    image = Image(np.zeros((50, 80)), scale=(0.5, 0.5), translate=(3, 4), units="um")
+    left, right = (Layer.create(*data) for data in atom_layers(PAIR, "mine", beside=image))
+    np.testing.assert_allclose(left.extent.world[:, 0], image.extent.world[:, 0])
+    assert image.extent.world[1, 1] < left.extent.world[0, 1]
+    assert left.extent.world[1, 1] < right.extent.world[0, 1]
+    assert left.units == right.units == image.units

@@ -1,7 +1,6 @@
 """Between napari's layers and the arrays of the core. No Qt."""
 
 from ._align import (
-    GROUPS,
     Motion,
     Start,
     grid_placement,
@@ -34,7 +33,6 @@ from ._write import (
 )
 
 __all__ = [
-    "GROUPS",
     "METADATA_KEY",
     "Destination",
     "Grid",

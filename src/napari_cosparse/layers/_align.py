@@ -35,8 +35,6 @@ from ._world import (
 )
 from ._write import LayerData
 
-CLOSE = 1e-3  # of a pixel size: what still counts as rigid
-GROUPS = ("SO", "SE", "similarity", "SA", "A")
 PROBES = 33  # points along each axis by which the overlap is measured
 
 
@@ -69,27 +67,6 @@ class Start:
     mirrored: bool
     informative: bool
     note: str
-
-    def fits(self, group: str) -> bool:
-        """Whether the present placement is a transform of a group, apart from its shift.
-
-        Parameters
-        ----------
-        group : {"SO", "SE", "similarity", "SA", "A"}
-            Measured in pixel sizes.
-
-        Returns
-        -------
-        bool
-        """
-        linear = np.diag(self.pixel_size_moving) @ self.matrix[:2, :2]
-        linear = linear @ np.diag(1 / np.asarray(self.pixel_size_fixed))
-        area = abs(np.linalg.det(linear))
-        square = linear.T @ linear
-        angles = np.allclose(square, area * np.eye(2), rtol=0, atol=CLOSE * area)
-        sizes = abs(area - 1) < CLOSE
-        wanted = {"similarity": angles, "SA": sizes, "A": True}
-        return bool(wanted.get(group, angles and sizes))
 
 
 @dataclass(frozen=True, eq=False)

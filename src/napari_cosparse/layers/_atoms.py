@@ -24,7 +24,10 @@ Sheet = NDArray[np.float32]
 
 
 def atom_layers(
-    pair: OperatorPair, name: str, record: Mapping[str, Any] | None = None
+    pair: OperatorPair,
+    name: str,
+    record: Mapping[str, Any] | None = None,
+    beside: Layer | None = None,
 ) -> list[LayerData]:
     """Show an operator pair as two mosaics side by side.
 
@@ -36,6 +39,8 @@ def atom_layers(
         What the pair is called in the viewer.
     record : mapping, optional
         How it came about, for the metadata.
+    beside : napari.layers.Layer, optional
+        Layer to whose right the atoms are shown, in its units and as high as it is.
 
     Returns
     -------
@@ -45,13 +50,16 @@ def atom_layers(
     """
     sheets = [mosaic(pair, which) for which in "uv"]
     kept = {METADATA_KEY: {**(record or {"action": "read"}), PAIR: pair, NAME: name}}
+    corner, step, units = _right_of(beside, sheets[0].shape[0])
     shift = sheets[0].shape[1] + 2
     return [
         (
             sheet,
             {
                 "name": f"{name} {label}",
-                "translate": (0, place * shift),
+                "scale": (step, step),
+                "translate": (corner[0], corner[1] + place * shift * step),
+                "units": units,
                 "contrast_limits": (-1, 1),
                 "colormap": COLORMAP,
                 "rgb": False,
@@ -143,3 +151,12 @@ def _sheet(group: AtomGroup, atoms: NDArray[np.float64]) -> Sheet:
         top, left = 1 + (tall + 1) * row, 1 + (wide + 1) * column
         sheet[top + rows[1], left + columns[1]] = atom
     return sheet
+
+
+def _right_of(layer: Layer | None, rows: int) -> tuple[tuple[float, float], float, Any]:
+    """Find corner, pixel size and units for a sheet of some rows beside a layer."""
+    if layer is None:
+        return (0.0, 0.0), 1.0, ("pixel", "pixel")
+    (top, _), (bottom, right) = np.asarray(layer.extent.world, np.float64)[:, -2:]
+    step = float((bottom - top) / max(rows - 1, 1)) or 1.0
+    return (float(top), float(right) + 3 * step), step, tuple(layer.units[-2:])

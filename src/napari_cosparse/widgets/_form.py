@@ -1,6 +1,7 @@
 """A panel's settings: rows with labels, advanced ones folded away, to and from JSON."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from magicgui.widgets import CheckBox, ComboBox, FileEdit
@@ -41,6 +42,7 @@ class Form(QWidget):
             layout.addWidget(self._fold_button())
             layout.addWidget(self._folded)
         self._folded.setVisible(False)
+        self._order_keyboard(len(rows))
         for row in self.rows:
             setattr(self, row.name, row)
 
@@ -106,6 +108,14 @@ class Form(QWidget):
             if row.name in state and not _restore(row, state[row.name])
         ]
 
+    def _order_keyboard(self, simple: int) -> None:
+        """Let the tabulator go down the rows, through the fold button."""
+        natives = [row.native for row in self.rows]
+        natives.insert(simple, self.fold)
+        stops = [native for native in natives if native.focusPolicy() != Qt.FocusPolicy.NoFocus]
+        for before, after in pairwise(stops):
+            QWidget.setTabOrder(before, after)
+
     def _column(self, rows: Sequence[Any], tips: Mapping[str, str]) -> QWidget:
         column = QWidget()
         layout = QFormLayout(column)
@@ -117,7 +127,10 @@ class Form(QWidget):
             label = QLabel("" if isinstance(row, CheckBox) else row.label)  # a box has its own text
             label.setToolTip(row.tooltip)
             self._labels[row.name] = label
-            layout.addRow(label, row.native)
+            if row.label or isinstance(row, CheckBox):
+                layout.addRow(label, row.native)
+            else:
+                layout.addRow(row.native)  # it needs the whole width
         return column
 
     def _fold_button(self) -> QToolButton:

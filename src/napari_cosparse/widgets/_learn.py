@@ -109,7 +109,8 @@ class LearnPanel(Panel):
             cost=[float(outcome.history[0]), float(outcome.history[-1])],
             diagnostics=summary,
         )
-        self.add_layers(atom_layers(self._pair, name, record))
+        self.add_layers(atom_layers(self._pair, name, record, self._beside()))
+        self.viewer.reset_view()
         self.diagnostics.setText(diagnostics_text(summary))
         self.coupling.show_lines(coupling_lines(outcome), "Coupling: V silent where U is, by atom")
         self.plot.show_lines({"": list(outcome.history)}, "Cost")
@@ -158,6 +159,11 @@ class LearnPanel(Panel):
         if not chosen:
             raise InputError(CHOOSE)
         return chosen
+
+    def _beside(self) -> Layer | None:
+        """Layer beside which the atoms are shown; None if it was removed during the run."""
+        first = self.form.pairs.value[0][0]
+        return first if first is not None and first in self.viewer.layers else None
 
     def _name(self) -> str:
         return self.form.pair_name.value.strip() or "learned"

@@ -11,7 +11,7 @@ from qtpy.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidge
 from ._rows import layer_row
 
 LayerPair = tuple[Image | None, Image | None]
-HEADS = ("U: guide or fixed", "V: target or moving")
+HEADS = ("U (guide, fixed)", "V (target, moving)")
 
 
 class PairRows:
@@ -24,7 +24,7 @@ class PairRows:
     """
 
     changed = Signal(object)
-    name, label = "pairs", "Pairs"
+    name, label = "pairs", ""
 
     def __init__(self, viewer: Any) -> None:  # noqa: ANN401 the viewer or its proxy
         """Begin with one pair."""
@@ -75,6 +75,7 @@ class PairRows:
         for box in boxes:
             box.reset_choices()
             box.changed.connect(self._tell)
+            box.native.setMinimumContentsLength(5)
             layout.addWidget(box.native, 1)
         remove = QToolButton()
         remove.setText("-")

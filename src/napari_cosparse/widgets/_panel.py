@@ -7,7 +7,7 @@ from typing import Any
 
 from napari.layers import Layer
 from napari.utils.notifications import notification_manager, show_error, show_info
-from qtpy.QtCore import QEvent, Qt
+from qtpy.QtCore import QEvent, QSize, Qt
 from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import (
     QFileDialog,
@@ -18,7 +18,6 @@ from qtpy.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -34,6 +33,7 @@ from ._plot import Plot
 from ._runner import Runner, Steps
 from ._watch import Watch
 
+LEAST_HEIGHT = 120  # pixels
 JSON_FILES = "Settings (*.json)"
 
 
@@ -56,8 +56,8 @@ class Panel(QWidget):
         self.viewer, self.form = viewer, form
         self.about, self.message = text_label(), text_label()
         self.bar, self.button, self.plot = QProgressBar(), QPushButton("Run"), Plot()
-        self.more, self.extras = QToolButton(), QVBoxLayout()
-        self.runner = Runner()
+        self.more, self.extras = QPushButton("More"), QVBoxLayout()
+        self.runner, self.pane = Runner(), _Scroll()
         self.last: Progress | None = None
         self._watch = Watch(self.refresh)
         self._lay_out()
@@ -140,6 +140,7 @@ class Panel(QWidget):
         self.bar.setVisible(running)
         self.form.setEnabled(not running)
         self.update_parts(running=running, ready=not running and not reason)
+        self.pane.updateGeometry()
 
     def start(self, steps: Steps, title: str) -> None:
         """Run something in the worker.
@@ -243,25 +244,21 @@ class Panel(QWidget):
         column.addWidget(self.about)
         column.addLayout(self.extras)
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(inside)
+        self.pane.setWidget(inside)
         buttons = QHBoxLayout()
         buttons.addWidget(self.button, 1)
         buttons.addWidget(self.more)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 6, 6, 6)
-        layout.addWidget(scroll, 1)
+        layout.addWidget(self.pane, 1)
         layout.addLayout(buttons)
         for part in (self.bar, self.plot, self.message):
             layout.addWidget(part)
-        self.setMinimumWidth(260)
 
     def _connect(self) -> None:
         for row in self.form.rows:
             row.changed.connect(self.refresh)
+        self.form.fold.toggled.connect(self.pane.updateGeometry)
         self.button.clicked.connect(self._run_or_cancel)
         self.runner.stepped.connect(self._on_step)
         self.runner.succeeded.connect(self._on_success)
@@ -272,9 +269,7 @@ class Panel(QWidget):
         menu.addAction("Save settings ...", self._ask_save)
         menu.addAction("Load settings ...", self._ask_load)
         menu.addAction("Copy as Python", lambda: self._guard(self.copy_python))
-        self.more.setText("More")
         self.more.setToolTip("<p>Settings to and from a file; a script of this run.</p>")
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(menu)
 
     def _shut_down(self) -> None:
@@ -330,6 +325,23 @@ class Panel(QWidget):
         path = QFileDialog.getOpenFileName(self, "Load settings", "", JSON_FILES)[0]
         if path:
             self._guard(lambda: self.load_settings(path))
+
+
+class _Scroll(QScrollArea):
+    """Scrolls up and down; never narrower than what is in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 Qt's name
+        """Width of the contents and of the bar beside it."""
+        inside, bar = self.widget(), self.verticalScrollBar()
+        if inside is None or bar is None:
+            return super().minimumSizeHint()
+        return QSize(inside.minimumSizeHint().width() + bar.sizeHint().width(), LEAST_HEIGHT)
 
 
 def text_label() -> QLabel:

@@ -41,7 +41,7 @@ class RegisterPanel(Panel):
         """Lay the panel out."""
         super().__init__(napari_viewer, RegisterForm(napari_viewer, registration_operators()))
         self._run: tuple[Couple, dict[str, Any]] | None = None
-        self._suggested = self._chosen()
+        self._suggested: tuple[Image | None, Image | None] | None = self._chosen()
         self.tools = Tools(self)
         self.extras.addWidget(self.tools)
         self.begin()
@@ -55,6 +55,7 @@ class RegisterPanel(Panel):
             Layers of the viewer; None leaves a row as it is.
         """
         self.reset_choices()
+        self._suggested = None  # from now on the pair is somebody's choice
         for row, layer in ((self.form.fixed, fixed), (self.form.moving, moving)):
             if layer is not None:
                 row.value = getattr(layer, "__wrapped__", layer)
@@ -89,7 +90,7 @@ class RegisterPanel(Panel):
         self.form.fit()
         pair = self.pair()
         self.form.keywords()
-        start_keywords(pair, self.form.start.value, self.form.group.value, self._points())
+        start_keywords(pair, self.form.start.value, self._points())
         return couple_text(pair)
 
     def job(self) -> tuple[Steps, str]:
@@ -170,7 +171,7 @@ class RegisterPanel(Panel):
 
     def _keywords(self) -> dict[str, Any]:
         form, pair = self.form, self.pair()
-        start = start_keywords(pair, form.start.value, form.group.value, self._points())
+        start = start_keywords(pair, form.start.value, self._points())
         drawn = masks(pair, (form.mask_fixed.value, form.mask_moving.value))
         return {**form.keywords(), **start, **drawn}
 

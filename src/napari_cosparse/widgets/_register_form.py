@@ -78,8 +78,8 @@ class RegisterForm(Form):
         self.mask_moving = layer_row("mask_moving", "Moving mask", viewer, drawn, "none")
         self.invalid_fixed = text_row("invalid_fixed", "Unknown, fixed", "none")
         self.invalid_moving = text_row("invalid_moving", "Unknown, moving", "none")
-        self.max_rotation = text_row("max_rotation", "Largest rotation", "30")
-        self.max_scale = text_row("max_scale", "Largest scale", "1.25")
+        self.max_rotation = text_row("max_rotation", "Largest rotation", "automatic")
+        self.max_scale = text_row("max_scale", "Largest scale", "automatic")
         self.solver = choice_row("solver", "Solver", SOLVERS)
         self.verdict = flag_row("verdict", "Judge the result", value=True)
         self.allow_reflection = flag_row("allow_reflection", "Allow a mirror image", value=False)
@@ -131,8 +131,8 @@ class RegisterForm(Form):
                 parse_number("unknown value, fixed", self.invalid_fixed.value),
                 parse_number("unknown value, moving", self.invalid_moving.value),
             ),
-            "max_rotation": 30.0 if rotation is None else rotation,
-            "max_scale": 1.25 if scale is None else scale,
+            "max_rotation": rotation,
+            "max_scale": scale,
             "verdict": bool(self.verdict.value),
             "allow_reflection": bool(self.allow_reflection.value),
             "seed": int(self.seed.value),
@@ -160,7 +160,7 @@ def _sufficient(layer: Image) -> int:
 
 def _tips() -> dict[str, str]:
     """Take tool-tips from the docstring of `register`."""
-    tips = parameter_tips(getattr(api, "register", api.upsample))
+    tips = parameter_tips(api.register)
     for name in ("fixed", "moving"):
         tips[f"invalid_{name}"] = tips["invalid"]
     return tips

@@ -109,7 +109,7 @@ def couple(
 
 
 def start_keywords(
-    pair: Couple, how: str, group: str, points: tuple[Points | None, Points | None]
+    pair: Couple, how: str, points: tuple[Points | None, Points | None]
 ) -> dict[str, Any]:
     """Turn the choice of a start into keywords of `register`.
 
@@ -119,8 +119,6 @@ def start_keywords(
         The layers.
     how : {"search", "place", "points"}
         What is chosen.
-    group : str
-        The group, which has to contain the present placement if that is used.
     points : tuple of napari.layers.Points or None
         Layers of corresponding points.
 
@@ -146,18 +144,12 @@ def start_keywords(
         if start.mirrored:
             theirs = theirs @ np.diag([1.0, -1.0]) + [0, pair.grids[1].shape[1] - 1]
         return {**told, "points": (ours, theirs)}
-    fits = start.fits(group) or not start.informative
-    if how == "place" and not fits:
-        raise InputError(
-            f"The layers lie on one another by a transform that {group} does not contain (shear or "
-            "scale): choose a larger motion, or search everywhere."
-        )
     if how == "place" and not start.overlap:
         raise InputError(
             "The layers do not overlap where they lie: drag one onto the other (Transform mode), "
             "or search everywhere."
         )
-    if how == "place" or (fits and start.informative and start.overlap):
+    if how == "place" or start.informative:
         told["initial"] = start.matrix
     return told
 

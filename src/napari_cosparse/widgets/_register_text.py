@@ -31,7 +31,7 @@ def couple_text(pair: Couple) -> str:
         unit, sizes = str(fixed.units[0]), (start.pixel_size_moving, start.pixel_size_fixed)
         parts.append(
             f"Pixels of {_size(sizes[0])} on {_size(sizes[1])} {unit}; now "
-            f" {start.overlap:.0%} of the fixed image is covered."
+            f"{start.overlap:.0%} of the fixed image is covered."
         )
     if start.mirrored:
         parts.append("The moving layer is shown mirrored, and stays so.")

@@ -82,7 +82,6 @@ class Tools(QWidget):
         self._timer.setInterval(FLICKER_MS)
         self._timer.timeout.connect(self._blink)
         actions: dict[str, Callable[[], Any]] = {
-            "Move anyway": self.put,
             "Apply to selected": self.apply_to_selected,
             "Checkerboard": self.checkerboard,
             "Flicker": self._flicker,
@@ -90,6 +89,7 @@ class Tools(QWidget):
             "Load ...": self._ask_load,
             "Invert": self.invert,
             "Reset": self.reset,
+            "Move anyway": self.put,
         }
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -44,7 +44,7 @@ def layer_row(
         found: list[tuple[str, Layer | None]] = [] if none is None else [(none, None)]
         return found + [(layer.name, layer) for layer in layers if isinstance(layer, kinds)]
 
-    return _narrow(ComboBox(name=name, label=label, choices=offered, nullable=none is not None))
+    return _narrow(ComboBox(name=name, label=label, choices=offered))
 
 
 def choice_row(name: str, label: str, choices: Sequence[str] | dict[str, Any]) -> ComboBox:

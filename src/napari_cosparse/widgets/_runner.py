@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 from napari.qt.threading import GeneratorWorker, create_worker
@@ -31,13 +32,16 @@ class Failure:
     error: Exception
 
 
-def guarded(steps: Steps) -> Generator[Progress, None, Any]:
+def guarded(steps: Steps, stop: Event) -> Generator[Progress, None, Any]:
     """Run the steps and return their result, or what they raised as a `Failure`.
 
     Parameters
     ----------
     steps : callable
         Makes the generator of `Progress`; called in the worker thread.
+    stop : threading.Event
+        Ends the run after the present step. Then the generator is closed, so that it can put away
+        what it has opened, and None is returned.
 
     Yields
     ------
@@ -45,7 +49,17 @@ def guarded(steps: Steps) -> Generator[Progress, None, Any]:
         One step.
     """
     try:
-        return (yield from steps())
+        run = steps()
+        while True:
+            try:
+                progress = next(run)
+            except StopIteration as end:
+                return end.value
+            if not stop.is_set():
+                yield progress
+            if stop.is_set():
+                run.close()
+                return None
     except Exception as error:  # noqa: BLE001 it is handed to the main thread, not swallowed
         return Failure(error)
 
@@ -76,6 +90,7 @@ class Runner(QObject):
         self._worker: GeneratorWorker | None = None
         self._bar: cancelable_progress | None = None
         self._result: object = None
+        self._stop = Event()
         self._in_bar = False
 
     @property
@@ -96,9 +111,9 @@ class Runner(QObject):
         """
         if self.running:
             return
-        self._result = None
+        self._result, self._stop = None, Event()
         self._bar = cancelable_progress(desc=title, total=0)
-        self._worker = create_worker(guarded, steps)
+        self._worker = create_worker(guarded, steps, self._stop)
         self._worker.yielded.connect(self._on_step)
         self._worker.returned.connect(self._on_return)
         self._worker.finished.connect(self._on_finish)
@@ -106,8 +121,7 @@ class Runner(QObject):
 
     def cancel(self) -> None:
         """Ask the computation to stop after the step being computed."""
-        if self._worker is not None:
-            self._worker.quit()
+        self._stop.set()
 
     def close(self) -> None:
         """Stop, and wait for the step being computed; no signal is sent any more."""
@@ -117,7 +131,7 @@ class Runner(QObject):
         worker.yielded.disconnect(self._on_step)
         worker.returned.disconnect(self._on_return)
         worker.finished.disconnect(self._on_finish)
-        worker.quit()
+        self._stop.set()
         self._close_bar()
         end = time.monotonic() + PATIENCE
         while worker.is_running and time.monotonic() < end:

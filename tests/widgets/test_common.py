@@ -1,0 +1,126 @@
+"""What all three panels do alike."""
+
+import time
+
+import numpy as np
+import pytest
+from napari.utils.notifications import ErrorNotification
+from qtpy.QtCore import Qt
+from qtpy.QtGui import QGuiApplication
+
+from napari_cosparse.core.progress import Progress
+
+NAMES = ["Learn operators", "Register two modalities", "Upsample with a guide"]
+SCREEN = 768  # pixels
+AROUND = 168  # pixels for napari's title, menus and status bar
+
+
+@pytest.fixture(params=NAMES)
+def any_panel(request, viewer, scene):
+    viewer.add_image(scene.guide, name="photo", rgb=True)
+    viewer.add_image(scene.depth, name="depth")
+    panel = viewer.window.add_plugin_dock_widget("napari-cosparse", request.param)[1]
+    if request.param == NAMES[0]:
+        panel.form.pairs.value = [tuple(viewer.layers)]
+    assert panel.button.isEnabled(), panel.about.text()
+    return panel
+
+
+def test_it_fits_a_small_screen_and_nothing_is_cut_off(any_panel, qtbot):
+    any_panel.form.fold.click()
+    hint = any_panel.minimumSizeHint()
+    assert hint.height() < SCREEN - AROUND
+    assert hint.width() < 480
+    inside = any_panel.pane.widget()
+    assert any_panel.pane.minimumSizeHint().width() >= inside.minimumSizeHint().width()
+
+
+def test_keyboard_goes_down_the_rows(any_panel):
+    stops = [row.native for row in any_panel.form.rows]
+    stops = [part for part in stops if part.focusPolicy() != Qt.FocusPolicy.NoFocus]
+    seen, part = [], stops[0]
+    for _ in range(400):
+        if part in stops and part not in seen:
+            seen.append(part)
+        part = part.nextInFocusChain()
+    assert seen == stops
+
+
+def test_script_is_put_on_the_clipboard(any_panel):
+    any_panel.copy_python()
+    clipboard = QGuiApplication.clipboard()
+    assert clipboard.text() == any_panel.python()
+    compile(clipboard.text(), "script", "exec")
+
+
+def test_settings_survive_a_file(any_panel, tmp_path):
+    told = any_panel.form.state()
+    any_panel.save_settings(tmp_path / "s.json")
+    any_panel.load_settings(tmp_path / "s.json")
+    assert any_panel.form.state() == told
+
+
+def test_window_stays_alive_and_progress_is_seen(any_panel, qtbot):
+    """The event loop turns while the worker works."""
+    seen = []
+    any_panel.runner.stepped.connect(lambda progress: seen.append(progress))
+
+    def steps():
+        for step in range(20):
+            time.sleep(0.01)
+            yield Progress("working", step, 20, cost=20.0 - step)
+        return None
+
+    any_panel.start(steps, "test")
+    assert any_panel.button.text() == "Cancel"
+    assert any_panel.bar.isVisibleTo(any_panel)
+    qtbot.waitUntil(lambda: len(seen) > 5, timeout=10_000)
+    assert any_panel.plot.lines[""][0] == 20.0
+    any_panel.button.click()
+    qtbot.waitUntil(lambda: not any_panel.runner.running, timeout=10_000)
+    assert any_panel.button.text() == "Run"
+    assert not any_panel.bar.isVisibleTo(any_panel)
+
+
+def test_fault_is_one_notification_and_leaves_the_panel_usable(any_panel, qtbot, notifications):
+    def steps():
+        yield Progress("working", 1, 2)
+        raise RuntimeError("a fault of ours")
+
+    any_panel.start(steps, "test")
+    qtbot.waitUntil(lambda: not any_panel.runner.running, timeout=10_000)
+    assert len(notifications) == 1
+    assert isinstance(notifications[0], ErrorNotification)
+    assert any_panel.button.isEnabled()
+
+
+def test_closing_the_panel_in_the_middle_stops_the_job(any_panel, viewer, qtbot):
+    ended = []
+
+    def steps():
+        try:
+            for step in range(10_000):
+                time.sleep(0.005)
+                yield Progress("working", step, 10_000)
+        finally:
+            ended.append(True)
+
+    any_panel.start(steps, "test")
+    qtbot.waitUntil(lambda: any_panel.last is not None, timeout=10_000)
+    viewer.window.remove_dock_widget(any_panel)
+    qtbot.waitUntil(lambda: bool(ended), timeout=10_000)
+    assert not any_panel.runner.running
+    count = len(viewer.layers)
+    qtbot.wait(50)
+    assert len(viewer.layers) == count
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_plot_is_drawn_in_the_colours_of_the_theme(any_panel, viewer, theme):
+    viewer.theme = theme
+    any_panel.plot.show_lines({"a": [5.0, 3.0, np.nan, 1.0], "b": [1.0, 2.0, 3.0, 1.5]}, "Cost")
+    image = any_panel.plot.grab().toImage()
+    colours = {
+        image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
+    }
+    assert {"#3daee9", "#f28e2b"} <= colours

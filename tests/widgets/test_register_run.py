@@ -1,0 +1,73 @@
+"""The registration panel with the real core, on layers as users have them."""
+
+import numpy as np
+import pytest
+
+from napari_cosparse.io import make_scene
+from napari_cosparse.layers import METADATA_KEY
+
+
+def corner_error(viewer, new, true_world, shape, pixel):
+    """Mean distance of the corners from where they belong, in pixels."""
+    corners = np.array([[r, c] for r in (0, shape[0] - 1) for c in (0, shape[1] - 1)])
+    found = np.array([new.data_to_world(corner) for corner in corners])
+    return np.linalg.norm(found - np.array([true_world(c) for c in corners]), axis=1).mean() / pixel
+
+
+def test_displaced_sample_comes_to_its_place(register_panel, viewer, press):
+    """Different units, a rotated layer; sample to result as in the tutorial."""
+    viewer.open_sample("napari-cosparse", "displaced_scene")
+    press(register_panel)
+    assert register_panel.message.text().startswith("Trusted")
+    new = viewer.layers["depth [registered]"]
+    error = corner_error(viewer, new, lambda p: (12 + 0.5 * p[0], 16 + 0.5 * p[1]), (336, 448), 0.5)
+    assert error < 1.0
+    assert len(register_panel.plot.lines[""]) > 3
+    record = new.metadata[METADATA_KEY]
+    assert record["parameters"]["group"] == "SE"
+
+
+def test_noise_is_not_moved(register_panel, viewer, press):
+    """R07."""
+    scene = make_scene((100, 120))
+    viewer.add_image(scene.guide, rgb=True, name="photo")
+    noise = np.random.default_rng(0).normal(size=(90, 110))
+    viewer.add_image(noise, name="noise")
+    register_panel.choose(viewer.layers["photo"], viewer.layers["noise"])
+    press(register_panel)
+    assert register_panel.message.text().startswith("Not trusted")
+    assert len(viewer.layers) == 2
+
+
+def test_script_finds_the_same_matrix(register_panel, viewer, press):
+    scene = make_scene((160, 200))
+    register_panel.form.verdict.value = False
+    viewer.add_image(scene.guide, rgb=True, name="photo", scale=(2, 2))
+    viewer.add_image(scene.depth[10:150, 8:180], name="depth", scale=(2, 2), translate=(25, 10))
+    register_panel.form.insist.value = True
+    press(register_panel)
+    exec(register_panel.python(), {})  # noqa: S102
+    made, again = list(viewer.layers)[-2:]
+    np.testing.assert_array_equal(again.affine.affine_matrix, made.affine.affine_matrix)
+
+
+@pytest.mark.parametrize("bad", ["mask too small", "constant"])
+def test_what_the_core_refuses_or_distrusts_is_said_once(
+    register_panel, viewer, press, notifications, bad
+):
+    """M02, R12."""
+    scene = make_scene((120, 140))
+    viewer.add_image(scene.guide, rgb=True, name="photo")
+    depth = scene.depth if bad == "mask too small" else np.ones((100, 120))
+    viewer.add_image(depth, name="depth")
+    viewer.add_labels(np.eye(3, dtype=int), name="mask")
+    register_panel.choose(viewer.layers["photo"], viewer.layers["depth"])
+    if bad == "mask too small":
+        (register_panel.form.mask_fixed.value,) = [
+            layer for layer in viewer.layers if layer.name == "mask"
+        ]
+    press(register_panel)
+    text = register_panel.message.text()
+    assert "Nothing was" in text
+    assert len(notifications) == (1 if bad == "mask too small" else 0)
+    assert len(viewer.layers) == 3
