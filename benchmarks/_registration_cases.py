@@ -30,6 +30,7 @@ from _registration_motion import (
     Box,
     Matrix,
     central,
+    corner_error,
     corners,
     crop,
     cropped,
@@ -47,6 +48,7 @@ MAP_X, MAP_ANGLE, MAP_SIZE = 40, 20, (216, 290)
 RIGID = ("art", "books", "dolls")
 GROUPS = {"mr/pet": "SE", "spect/ct": "SE"}
 """Of the landmark pairs; A for the others."""
+SAME = 1.0  # px: corner error of pairs that are on one grid
 SHARE, TURN = 0.06, 15.0  # motions of the mixed modalities: of the larger side, degrees
 
 
@@ -127,7 +129,8 @@ def deregister(
     """
     source = np.linalg.inv(matrix)
     box = window(pair.moving.shape, source) if size is None else central(pair.moving.shape, size)
-    same = np.allclose(pair.truth, np.eye(3)) and pair.fixed.shape[:2] == pair.moving.shape[:2]
+    shapes = pair.fixed.shape[:2], pair.moving.shape[:2]
+    same = shapes[0] == shapes[1] and corner_error(pair.truth, np.eye(3), shapes[0]) < SAME
     kept: Box = box if same else (0, 0, *pair.fixed.shape[:2])
     seen = pair.mask_moving
     if seen is not None:

@@ -120,7 +120,7 @@ def run_ours(case: Case, options: Mapping[str, Any]) -> Outcome:
     seconds = time.perf_counter() - began
     return replace(
         outcome(case, found.matrix, seconds),
-        trusted=found.trusted,
+        trusted=found.trusted if options.get("verdict", True) else None,
         because=found.because,
         measure=found.measure,
     )
