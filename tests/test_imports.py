@@ -31,7 +31,7 @@ SHARED_IN_CORE = {path.stem for path in (SOURCE / "core").glob("*.py")}  # these
 # Libraries that only some parts may import. Whatever is not named here is free outside the core.
 ONLY_IN = {
     "dask": {"tiles"},
-    "zarr": {"tiles"},
+    "zarr": {"tiles", "io"},
     "napari": {"layers", "widgets"},
     "magicgui": {"widgets"},
     "qtpy": {"widgets"},

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Extent,
         Learned,
         OperatorPair,
+        RegisterSettings,
+        Registration,
         Transform,
         Upsampled,
         apply_to_labels,
@@ -29,11 +31,15 @@ if TYPE_CHECKING:
         load_transform,
         make_scene,
         moving_extent,
+        register,
+        register_steps,
         save_operators,
         save_transform,
         shipped_operators,
         upsample,
         upsample_steps,
+        upsample_to_store,
+        upsample_to_store_steps,
     )
 
 __version__ = "0.1.0"
@@ -44,6 +50,8 @@ __all__ = [
     "Extent",
     "Learned",
     "OperatorPair",
+    "RegisterSettings",
+    "Registration",
     "Transform",
     "Upsampled",
     "__version__",
@@ -60,11 +68,15 @@ __all__ = [
     "load_transform",
     "make_scene",
     "moving_extent",
+    "register",
+    "register_steps",
     "save_operators",
     "save_transform",
     "shipped_operators",
     "upsample",
     "upsample_steps",
+    "upsample_to_store",
+    "upsample_to_store_steps",
 ]
 
 

@@ -1,6 +1,18 @@
-"""The tiling: hands dask's threads to the mathematics. The only folder that imports dask."""
+"""The tiling: threads, blocks, chunked images, clusters. The only folder that imports dask."""
 
+from ._large import Stored, free_memory, store_steps
+from ._plan import estimate_bytes
+from ._sources import gather
 from ._threads import threaded_map
 from ._warp import warp_lazily, warp_levels
 
-__all__ = ["threaded_map", "warp_lazily", "warp_levels"]
+__all__ = [
+    "Stored",
+    "estimate_bytes",
+    "free_memory",
+    "gather",
+    "store_steps",
+    "threaded_map",
+    "warp_lazily",
+    "warp_levels",
+]

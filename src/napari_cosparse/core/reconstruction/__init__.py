@@ -3,16 +3,20 @@
 from ._alignment import Alignment, check_alignment
 from ._check_target import check_target
 from ._degrade import degrade
+from ._guide import gray_values, guide_planes
 from ._interpolate import bicubic
 from ._placing import choose_factor, sampling_operator
 from ._sampling import SamplingOperator
+from ._scalars import Scalars, measure
 from ._settings import Settings
+from ._setup import place
 from ._upsample import upsample, upsample_steps
 from ._upsampled import Upsampled
 
 __all__ = [
     "Alignment",
     "SamplingOperator",
+    "Scalars",
     "Settings",
     "Upsampled",
     "bicubic",
@@ -20,6 +24,10 @@ __all__ = [
     "check_target",
     "choose_factor",
     "degrade",
+    "gray_values",
+    "guide_planes",
+    "measure",
+    "place",
     "sampling_operator",
     "upsample",
     "upsample_steps",

@@ -153,9 +153,8 @@ class _Objective:
     def __init__(self, problem: Problem, eps: float) -> None:
         self._problem, self._eps = problem, eps
         self._soft = problem.soft if problem.noise else None
-        samples = float(np.count_nonzero(problem.weights))
         weight = prior_weight(problem, least_noise=eps)
-        self._strength = problem.responses / (weight * samples) if problem.noise else 0.0
+        self._strength = problem.density / weight if problem.noise else 0.0
         self.evaluations = 0
 
     def __call__(self, image: Plane) -> tuple[float, Plane]:

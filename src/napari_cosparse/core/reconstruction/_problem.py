@@ -16,6 +16,7 @@ from ._fidelity import ExactFidelity, SoftFidelity
 from ._interpolate import bicubic, fill_nearest
 from ._prior import Prior
 from ._sampling import SamplingOperator
+from ._scalars import Scalars
 from ._scale import Scaled
 
 T = TypeVar("T")
@@ -46,6 +47,8 @@ class Problem:
         Confidence of the samples; 0 where unknown.
     responses : float
         K of the contract: sum of the atoms' weights times the number of pixels.
+    whole : Scalars or None
+        Of the image that this one is a part of.
     """
 
     sampling: SamplingOperator
@@ -54,6 +57,7 @@ class Problem:
     noise: float
     weights: Plane
     responses: float
+    whole: Scalars | None = None
 
     def interpolated(self) -> Plane:
         """Bicubic start: interpolation of the known samples, in ranges.
@@ -77,8 +81,17 @@ class Problem:
     @cached_property
     def bounds(self) -> tuple[np.float32, np.float32]:
         """Smallest and largest known sample, in ranges."""
+        if self.whole is not None:
+            return np.float32(self.whole.limits[0]), np.float32(self.whole.limits[1])
         known = self.target.samples[self.target.known]
         return known.min(), known.max()
+
+    @cached_property
+    def density(self) -> float:
+        """K / m of the contract: weighted responses for each known sample."""
+        if self.whole is not None:
+            return self.whole.density
+        return self.responses / float(np.count_nonzero(self.weights))
 
     def excess(self, image: Plane, slack: float = 0.0) -> Plane:
         """How far each pixel lies outside the bounds, with its sign.

@@ -12,9 +12,50 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Plane
 
-from ._lattice import find_lattice
+from ._lattice import Lattice, find_lattice
 
 MOST_CHANNELS = 64
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The range of a target, in which the solver measures.
+
+    Attributes
+    ----------
+    low, span : float
+        Low end and width of the range; in steps of the lattice if there is one.
+    lattice : Lattice or None
+        Levels that all samples lie on.
+    """
+
+    low: float
+    span: float
+    lattice: Lattice | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Unit:
+        """Find the unit of a target's known samples, shape (n,)."""
+        lattice = find_lattice(values)
+        return cls(*robust_range(values if lattice is None else lattice.count(values)), lattice)
+
+    def ranges(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bring samples to ranges, shape (n,)."""
+        numbers = values if self.lattice is None else self.lattice.count(values)
+        scaled: NDArray[np.float64] = (numbers - self.low) / self.span
+        return scaled
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Low end and width of the range, in the target's unit."""
+        if self.lattice is None:
+            return self.low, self.span
+        return self.lattice.first + self.lattice.step * self.low, self.lattice.step * self.span
+
+    @property
+    def step(self) -> float:
+        """Distance of two levels, in ranges; 0 without a lattice."""
+        return 0.0 if self.lattice is None else 1 / self.span
 
 
 @dataclass(frozen=True)
@@ -56,7 +97,10 @@ class Scaled:
 
 
 def scale_target(
-    target: ArrayLike, invalid: float | None = None, usable: NDArray[np.bool_] | None = None
+    target: ArrayLike,
+    invalid: float | None = None,
+    usable: NDArray[np.bool_] | None = None,
+    unit: Unit | None = None,
 ) -> Scaled:
     """Find the known samples of a target and bring them to units of its range.
 
@@ -68,6 +112,8 @@ def scale_target(
         Value that means unknown; NaN and infinities always do.
     usable : ndarray, shape (m1, m2), bool, optional
         Samples that may count; the others are unknown whatever their value.
+    unit : Unit, optional
+        That of a larger target of which this one is a part; its own if None.
 
     Returns
     -------
@@ -90,7 +136,8 @@ def scale_target(
             f"target of shape {samples.shape} has no known sample: all are NaN, infinite, without "
             f"weight or equal to the invalid value {invalid}. Check the invalid value."
         )
-    low, span, scaled, step = _in_ranges(samples[known])
+    unit = unit or Unit.of(samples[known])
+    low, span = unit.ends
     largest, limits = float(np.abs(samples[known]).max()), np.finfo(np.float32)
     if largest > float(limits.max) or span < float(limits.tiny):
         raise InputError(
@@ -98,22 +145,8 @@ def scale_target(
             "hold; change its unit"
         )
     plane = np.zeros(samples.shape, np.float32)
-    plane[known] = scaled
-    return Scaled(plane, known, low, span, step)
-
-
-def _in_ranges(
-    values: NDArray[np.float64],
-) -> tuple[float, float, NDArray[np.float64], float]:
-    """Low end and range of values, the values in ranges, and the step of their lattice."""
-    lattice = find_lattice(values)
-    if lattice is None:
-        low, span = robust_range(values)
-        return low, span, (values - low) / span, 0.0
-    counts = lattice.count(values)
-    low, span = robust_range(counts)
-    scaled = (counts - low) / span
-    return lattice.first + lattice.step * low, lattice.step * span, scaled, 1 / span
+    plane[known] = unit.ranges(samples[known])
+    return Scaled(plane, known, low, span, unit.step)
 
 
 def _equal(target: NDArray[Any], samples: NDArray[np.float64], value: float) -> NDArray[np.bool_]:

@@ -18,13 +18,13 @@ from ._coverage import Coverage, cover
 from ._graduated import Solution
 from ._guide import ScaledGuide, guide_planes, guide_range
 from ._interpolate import fill_nearest
-from ._noise import FLOOR, estimate_noise
 from ._placing import choose_factor, sampling_operator
 from ._planarity import smooth_floor
 from ._prior import Prior
 from ._problem import Problem
 from ._recipe import groups_for, guide_strength
 from ._sampling import SamplingOperator
+from ._scalars import Scalars, noise_of
 from ._scale import Scaled, as_array, as_numbers, scale_target
 from ._settings import Settings
 from ._upsampled import Upsampled
@@ -152,7 +152,12 @@ class Task:
 
 
 def prepare(
-    target: ArrayLike, guide: ArrayLike, operators: OperatorPair, settings: Settings, map_: Map
+    target: ArrayLike,
+    guide: ArrayLike,
+    operators: OperatorPair,
+    settings: Settings,
+    map_: Map,
+    whole: Scalars | None = None,
 ) -> Task:
     """Check the input and set the problem up.
 
@@ -166,6 +171,8 @@ def prepare(
         The keywords of `upsample`.
     map_ : callable
         Like the built-in `map`.
+    whole : Scalars, optional
+        Of the images that these are parts of.
 
     Returns
     -------
@@ -178,7 +185,9 @@ def prepare(
     """
     samples, image = as_array(target, "target"), guide_planes(guide)
     confidence = _confidence(settings.weights, samples.shape)
-    scaled = scale_target(samples, settings.invalid, confidence > 0)
+    scaled = scale_target(
+        samples, settings.invalid, confidence > 0, None if whole is None else whole.unit
+    )
     height, width = image.shape[:2]
     coverage, sampling = place((height, width), scaled.samples.shape, settings, map_)
     if settings.dtype == "input" and samples.dtype.kind != "f" and not coverage.whole:
@@ -189,9 +198,9 @@ def prepare(
     scaled, weights = _weigh(scaled, confidence, sampling)
     factor = sampling.rows.factor, sampling.columns.factor
     strength = guide_strength(factor)
-    scaled_guide = _scale_guide(image[coverage.window], settings, strength, map_)
+    scaled_guide = _scale_guide(image[coverage.window], settings, strength, map_, whole)
     bank = groups_for(operators, factor)
-    noise = _noise(scaled, settings.noise)
+    noise = noise_of(scaled, settings.noise) if whole is None else whole.noise
     filled = fill_nearest(scaled.samples, scaled.known)
     problem = Problem(
         sampling=sampling,
@@ -206,6 +215,7 @@ def prepare(
         noise=noise,
         weights=weights,
         responses=bank.weight_sum * coverage.size[0] * coverage.size[1],
+        whole=whole,
     )
     task = Task(settings, problem, coverage, samples.dtype, scaled_guide is not None)
     task.check()
@@ -213,10 +223,17 @@ def prepare(
 
 
 def _scale_guide(
-    planes: NDArray[Any], settings: Settings, strength: float, map_: Map
+    planes: NDArray[Any],
+    settings: Settings,
+    strength: float,
+    map_: Map,
+    whole: Scalars | None,
 ) -> ScaledGuide | None:
     """Guide in its units; None where it is left out or has nothing to say."""
-    span = guide_range(planes, map_) if settings.guided else None
+    if whole is not None:
+        span = whole.guide
+    else:
+        span = guide_range(planes, map_) if settings.guided else None
     return None if span is None else ScaledGuide(planes, *span, strength)
 
 
@@ -285,11 +302,3 @@ def _weigh(
         raise InputError("no known sample of the target lies on the guide; check the origin")
     confidence = np.where(known, given / given[known].mean(), 0.0).astype(np.float32)
     return replace(scaled, known=known), confidence
-
-
-def _noise(scaled: Scaled, noise: float | None) -> float:
-    """Noise in ranges: given, or estimated."""
-    if noise is not None:
-        share = noise / scaled.span
-        return share if share > FLOOR else 0.0
-    return estimate_noise(scaled.samples, scaled.known, scaled.step)

@@ -16,6 +16,7 @@ from ._graduated import EXACT, NOISY, Solution, graduate
 from ._kernels import Blur
 from ._paper import paper_schedule
 from ._placing import Phase
+from ._scalars import Scalars
 from ._settings import Factor, OutputType, Settings, Solver, Start
 from ._setup import Task, prepare
 from ._upsampled import Upsampled
@@ -126,6 +127,7 @@ def upsample_steps(
     settings: Settings | None = None,
     *,
     map_: Map = map,
+    whole: Scalars | None = None,
 ) -> Generator[Progress, None, Upsampled]:
     """Upsample as `upsample` does, step by step.
 
@@ -141,6 +143,8 @@ def upsample_steps(
         The keywords of `upsample`.
     map_ : callable
         Like the built-in `map`.
+    whole : Scalars, optional
+        Of the images that these are parts of, so that blocks agree; measured here if None.
 
     Yields
     ------
@@ -157,7 +161,7 @@ def upsample_steps(
     InputError
         At the call, if an input or setting breaks a rule.
     """
-    task = prepare(target, guide, operators, settings or Settings(), map_)
+    task = prepare(target, guide, operators, settings or Settings(), map_, whole)
     return _solve(task)
 
 

@@ -1,0 +1,140 @@
+"""What is measured once for a whole image, so that its blocks agree."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from napari_cosparse.core.operators import OperatorPair
+
+from ._lattice import Lattice
+from ._noise import FLOOR, estimate_noise
+from ._recipe import groups_for
+from ._scale import Scaled, Unit, scale_target
+from ._settings import Settings
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """Ranges, noise and the like of a whole image.
+
+    Attributes
+    ----------
+    unit : Unit
+        Range of the target.
+    limits : tuple of float
+        Smallest and largest known sample, in ranges.
+    noise : float
+        Standard deviation of the samples' noise, in ranges; 0 for exact samples.
+    guide : tuple of float, or None
+        Low end and range of the guide; None if it is left out or constant.
+    density : float
+        K / m of the contract's noisy cost: weighted responses for each known sample.
+    """
+
+    unit: Unit
+    limits: tuple[float, float]
+    noise: float
+    guide: tuple[float, float] | None
+    density: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the numbers as JSON values.
+
+        Returns
+        -------
+        dict
+        """
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Scalars:
+        """Read what `to_json` gave.
+
+        Parameters
+        ----------
+        values : dict
+            JSON values.
+
+        Returns
+        -------
+        Scalars
+        """
+        unit = values["unit"]
+        lattice = None if unit["lattice"] is None else Lattice(**unit["lattice"])
+        low, high = values["limits"]
+        guide = values["guide"]
+        return cls(
+            Unit(unit["low"], unit["span"], lattice),
+            (low, high),
+            values["noise"],
+            None if guide is None else (guide[0], guide[1]),
+            values["density"],
+        )
+
+
+def measure(
+    target: NDArray[Any],
+    guide: tuple[float, float] | None,
+    operators: OperatorPair,
+    settings: Settings,
+    factor: tuple[float, float],
+) -> Scalars:
+    """Measure a target as `prepare` does.
+
+    Parameters
+    ----------
+    target : ndarray, shape (m1, m2)
+        The whole target, or enough of its rows.
+    guide : tuple of float, or None
+        See `guide_range`.
+    operators : OperatorPair
+        The bank.
+    settings : Settings
+        Noise and invalid value.
+    factor : tuple of float
+        Distances of two samples, in guide pixels.
+
+    Returns
+    -------
+    Scalars
+
+    Raises
+    ------
+    InputError
+        If the target has no known sample.
+    """
+    scaled = scale_target(target, settings.invalid)
+    known = scaled.samples[scaled.known]
+    bank = groups_for(operators, factor)
+    pixels = bank.weight_sum * factor[0] * factor[1]
+    return Scalars(
+        unit=Unit.of(np.asarray(target)[scaled.known].astype(np.float64)),
+        limits=(float(known.min()), float(known.max())),
+        noise=noise_of(scaled, settings.noise),
+        guide=guide if settings.guided else None,
+        density=pixels * scaled.known.size / known.size,
+    )
+
+
+def noise_of(scaled: Scaled, noise: float | None) -> float:
+    """Noise of a target in ranges: as given, or estimated.
+
+    Parameters
+    ----------
+    scaled : Scaled
+        Samples.
+    noise : float or None
+        As given, in the target's unit.
+
+    Returns
+    -------
+    float
+    """
+    if noise is not None:
+        share = noise / scaled.span
+        return share if share > FLOOR else 0.0
+    return estimate_noise(scaled.samples, scaled.known, scaled.step)

@@ -1,0 +1,136 @@
+"""Write the result as OME-Zarr: coarser levels, and metadata by yaozarrs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+
+from napari_cosparse.core.errors import InputError
+
+from ._blocks import in_type
+from ._plan import CHUNK
+
+SMALLEST = 512  # pixels: no coarser level once both sides fit
+STRIP = 256  # rows of a coarser level that are made at once
+SPACE, TIME, CHANNEL = ("y", "x", "z"), "t", "c"
+
+
+def axes_of(names: Sequence[str], units: Sequence[str | None]) -> list[dict[str, Any]]:
+    """Describe axes as OME-Zarr does.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Such as t, c, z, y, x.
+    units : sequence of str or None
+        Of each axis.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    InputError
+        If OME-Zarr knows no such axes.
+    """
+    if len(set(names)) < len(names) or not set(names) <= {*SPACE, TIME, CHANNEL}:
+        raise InputError(f"axes {', '.join(names)} must be different ones of t, c, z, y, x")
+    axes = []
+    for name, unit in zip(names, units, strict=True):
+        kind = "space" if name in SPACE else "time" if name == TIME else "channel"
+        axes.append({"name": name, "type": kind, **({"unit": unit} if unit else {})})
+    return axes
+
+
+def add_levels(group: Path) -> int:
+    """Make coarser levels of array ``0`` of a group, each the mean of 2 x 2 pixels.
+
+    Parameters
+    ----------
+    group : Path
+        The group.
+
+    Returns
+    -------
+    int
+        Number of levels, the finest included.
+    """
+    level, fine = 0, zarr.open_array(group / "0", mode="r")
+    while max(fine.shape[-2:]) > SMALLEST:
+        level += 1
+        shape = (*fine.shape[:-2], *(-(-n // 2) for n in fine.shape[-2:]))
+        chunks = (*(1 for _ in shape[:-2]), *(min(CHUNK, n) for n in shape[-2:]))
+        coarse = zarr.create_array(
+            group / str(level),
+            shape=shape,
+            chunks=chunks,
+            dtype=fine.dtype,
+            overwrite=True,
+            dimension_names=getattr(fine.metadata, "dimension_names", None),
+        )
+        for index in np.ndindex(shape[:-2]):
+            for first in range(0, shape[-2], STRIP):
+                last = min(first + STRIP, shape[-2])
+                part = np.asarray(fine[(*index, slice(2 * first, 2 * last))])
+                coarse[(*index, slice(first, last))] = in_type(_halve(part), fine.dtype)
+        fine = coarse
+    return level + 1
+
+
+def _halve(image: NDArray[Any]) -> NDArray[np.float64]:
+    """Mean of 2 x 2 pixels; the last row and column count twice where there is no partner."""
+    odd = [(0, n % 2) for n in image.shape]
+    full = np.pad(image.astype(np.float64), odd, mode="edge")
+    halved: NDArray[np.float64] = full.reshape(full.shape[0] // 2, 2, full.shape[1] // 2, 2).mean(
+        (1, 3)
+    )
+    return halved
+
+
+def describe_image(
+    group: Path,
+    name: str,
+    axes: list[dict[str, Any]],
+    scale: Sequence[float],
+    levels: int,
+    notes: dict[str, Any],
+) -> None:
+    """Write the metadata of a group.
+
+    Parameters
+    ----------
+    group : Path
+        The group.
+    name : str
+        Name of the image.
+    axes : list of dict
+        See `axes_of`.
+    scale : sequence of float
+        Size of a pixel along each axis.
+    levels : int
+        Number of levels.
+    notes : dict
+        Of this package, JSON values.
+    """
+    from yaozarrs import v05
+
+    data = []
+    for level in range(levels):
+        size = [*scale[:-2], *(s * 2**level for s in scale[-2:])]
+        shift = [*(0.0 for _ in scale[:-2]), *((2**level - 1) / 2 * s for s in scale[-2:])]
+        moves = [{"type": "scale", "scale": size}]
+        moves += [{"type": "translation", "translation": shift}] if level else []
+        data.append({"path": str(level), "coordinateTransformations": moves})
+    image = v05.Image.model_validate(
+        {"multiscales": [{"name": name, "axes": axes, "datasets": data}]}
+    )
+    ome = json.loads(image.model_dump_json(exclude_none=True, by_alias=True))
+    root = zarr.open_group(group, mode="a")
+    root.attrs.update({"ome": ome, "napari-cosparse": notes})

@@ -1,0 +1,163 @@
+"""Run the blocks of a job: in this process, in other processes, or on the workers of a cluster."""
+
+from __future__ import annotations
+
+import importlib.util
+import multiprocessing
+import sys
+from collections.abc import Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from typing import Any
+
+from napari_cosparse.core.errors import InputError
+
+from ._blocks import Job, Place, solve_block, solve_now
+from ._threads import default_threads
+
+HEARTBEAT = 0.25  # seconds between two looks at whether the caller still wants it
+RETRIES = 3
+Steps = Generator[float, None, None]
+
+
+def solve_here(job: Job, places: Iterable[Place]) -> Steps:
+    """Solve blocks one after another, each with all threads.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    places : iterable of Place
+        Blocks to solve.
+
+    Yields
+    ------
+    float
+        Number of blocks done, with the share of the one that is being solved.
+    """
+    for done, place in enumerate(places):
+        for progress in solve_block(job, place):
+            yield done + min(1.0, progress.step / max(1, progress.total))
+        yield done + 1.0
+
+
+def solve_in_processes(job: Job, places: Iterable[Place], workers: int | None) -> Steps:
+    """Solve blocks in processes of their own.
+
+    Parameters
+    ----------
+    job : Job
+        The job; its sources are on disk.
+    places : iterable of Place
+        Blocks to solve.
+    workers : int, optional
+        Number of processes; that of cores if None.
+
+    Yields
+    ------
+    float
+        Number of blocks done; often, so that the caller may stop.
+    """
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers or default_threads(), mp_context=context)
+    try:
+        waiting = {pool.submit(solve_now, job, place) for place in places}
+        count = len(waiting)
+        while waiting:
+            done, waiting = wait(waiting, HEARTBEAT, FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            yield float(count - len(waiting))
+    except BaseException:
+        for process in list((pool._processes or {}).values()):  # noqa: SLF001 - no other way to stop
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def solve_on_cluster(job: Job, places: Iterable[Place], client: Any) -> Steps:  # noqa: ANN401
+    """Solve blocks on the workers of a cluster; a lost worker's blocks go to the others.
+
+    Parameters
+    ----------
+    job : Job
+        The job; its sources are on a disk that all workers see.
+    places : iterable of Place
+        Blocks to solve.
+    client : distributed.Client
+        The cluster.
+
+    Yields
+    ------
+    float
+        Number of blocks done; often, so that the caller may stop.
+    """
+    import distributed
+
+    wait_for: Any = distributed.wait
+
+    futures = [
+        client.submit(solve_now, job, place, pure=False, retries=RETRIES) for place in places
+    ]
+    count, waiting = len(futures), set(futures)
+    try:
+        while waiting:
+            try:
+                done = wait_for(
+                    list(waiting), timeout=HEARTBEAT, return_when="FIRST_COMPLETED"
+                ).done
+            except TimeoutError:
+                done = set()
+            for future in done:
+                future.result()
+            waiting -= done
+            yield float(count - len(waiting))
+    finally:
+        client.cancel(futures, force=True)
+
+
+def active_client() -> Any:  # noqa: ANN401 - distributed.Client or None
+    """Return the client of dask.distributed that is active in this process, if there is one.
+
+    Returns
+    -------
+    distributed.Client or None
+    """
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+def connect(address: str) -> Any:  # noqa: ANN401 - distributed.Client
+    """Connect to a scheduler.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``tcp://host:8786``.
+
+    Returns
+    -------
+    distributed.Client
+
+    Raises
+    ------
+    InputError
+        If the library is missing or nobody answers.
+    """
+    if importlib.util.find_spec("distributed") is None:
+        raise InputError(
+            f"scheduler {address!r} needs dask's library for clusters: pip install distributed"
+        )
+    import distributed
+
+    make: Any = distributed.Client
+    try:
+        return make(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"scheduler {address!r} does not answer ({error})") from error

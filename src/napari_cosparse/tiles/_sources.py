@@ -1,0 +1,218 @@
+"""Images that are read part by part: NumPy, Dask, Zarr, or whatever can be sliced."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from napari_cosparse.core.errors import InputError
+
+STRIP_PIXELS = 1 << 21  # read at once, where all of an image is looked at
+COLOURS = (3, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """An image of any number of planes, read when needed.
+
+    Attributes
+    ----------
+    array : array-like, shape (..., H, W) or (..., H, W, channels)
+        NumPy, Dask or Zarr array.
+    name : str
+        What to call it in errors.
+    colour : bool
+        Whether the last axis holds the channels of one image.
+    """
+
+    array: Any
+    name: str
+    colour: bool
+
+    @property
+    def plane(self) -> tuple[int, int]:
+        """Height and width, in pixels."""
+        height, width = self._spatial
+        return height, width
+
+    @property
+    def _spatial(self) -> tuple[int, ...]:
+        shape = tuple(int(n) for n in self.array.shape)
+        return shape[-3:-1] if self.colour else shape[-2:]
+
+    @property
+    def leading(self) -> tuple[int, ...]:
+        """Lengths of the axes before the plane."""
+        shape = tuple(int(n) for n in self.array.shape)
+        return shape[: -3 if self.colour else -2]
+
+    @property
+    def channels(self) -> int:
+        """Number of channels; 1 for gray."""
+        return int(self.array.shape[-1]) if self.colour else 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the pixels."""
+        kind: np.dtype[Any] = np.dtype(self.array.dtype)
+        return kind
+
+    def read(self, index: tuple[int, ...], rows: slice, columns: slice) -> NDArray[Any]:
+        """Read a part of a plane.
+
+        Parameters
+        ----------
+        index : tuple of int
+            Which plane.
+        rows, columns : slice
+            Pixels wanted.
+
+        Returns
+        -------
+        ndarray, shape (h, w) or (h, w, channels)
+
+        Raises
+        ------
+        OSError
+            If it cannot be read, with its place.
+        """
+        try:
+            return np.asarray(self.array[(*index, rows, columns)])
+        except InputError:
+            raise
+        except Exception as error:
+            where = f"rows {rows.start}:{rows.stop}, columns {columns.start}:{columns.stop}"
+            plane = f"plane {index}, " if index else ""
+            raise OSError(
+                f"{self.name}: {plane}{where} cannot be read ({error or type(error).__name__})"
+            ) from error
+
+    def strips(self, index: tuple[int, ...] = ()) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Read a plane from the top, in strips that do not depend on its chunks.
+
+        Parameters
+        ----------
+        index : tuple of int
+            Which plane.
+
+        Yields
+        ------
+        rows : slice
+        part : ndarray
+            These rows.
+        """
+        height, width = self.plane
+        step = max(1, STRIP_PIXELS // (width * self.channels))
+        step = max(step, min(_chunk_rows(self.array, 2 + self.colour), 4 * step))
+        for first in range(0, height, step):
+            rows = slice(first, min(first + step, height))
+            yield rows, self.read(index, rows, slice(0, width))
+
+
+def _chunk_rows(array: object, axis: int) -> int:
+    """Rows of a chunk, so that no chunk is read more often than need be."""
+    chunks = getattr(array, "chunks", None)
+    if not isinstance(chunks, tuple) or len(chunks) < axis:
+        return 1
+    rows = chunks[-axis]
+    return int(max(rows)) if isinstance(rows, tuple) else int(rows)
+
+
+def as_source(image: Any, name: str, *, colour: bool | None = None, level: int = 0) -> Source:  # noqa: ANN401 - array-likes
+    """Look at an image without reading it.
+
+    Parameters
+    ----------
+    image : array-like, or sequence of array-likes
+        A sequence is the levels of a multiscale image, the finest first.
+    name : str
+        What to call it in errors.
+    colour : bool, optional
+        Whether the last axis holds channels; if None, it does if it has length 3 or 4 and there
+        are at least three axes.
+    level : int
+        Level of a multiscale image.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InputError
+        If it is no image, or has no such level.
+    """
+    if isinstance(image, Sequence) and len(image) and hasattr(image[0], "dtype"):
+        if not 0 <= level < len(image):
+            raise InputError(f"{name} has no level {level}; choose one of 0 to {len(image) - 1}")
+        image = image[level]
+    if not (hasattr(image, "shape") and hasattr(image, "dtype")):
+        image = np.asarray(image)
+    if np.dtype(image.dtype).kind not in "buif":
+        raise InputError(f"{name} has type {image.dtype}; it must hold real numbers")
+    shape = tuple(image.shape)
+    if colour is None:
+        colour = len(shape) > 2 and shape[-1] in COLOURS
+    if len(shape) < 2 + colour or 0 in shape:
+        raise InputError(f"{name} has shape {shape}; it must have at least rows and columns")
+    return Source(image, name, colour)
+
+
+def gather(image: Any) -> Any:  # noqa: ANN401 - array-likes
+    """Read an image into memory chunk by chunk, in its own type.
+
+    Parameters
+    ----------
+    image : array-like
+        NumPy arrays and what is no array are handed back as they are.
+
+    Returns
+    -------
+    array-like
+        A NumPy array of a Dask or Zarr array.
+    """
+    if isinstance(image, np.ndarray) or not hasattr(image, "chunks"):
+        return image
+    out = np.empty(image.shape, image.dtype)
+    if hasattr(image, "dask"):
+        from dask.array import store
+
+        store(image, out, lock=False, scheduler="threads")
+        return out
+    for first in range(0, out.shape[0], max(1, int(image.chunks[0]))):
+        out[first : first + int(image.chunks[0])] = image[first : first + int(image.chunks[0])]
+    return out
+
+
+class Digest:
+    """Checksum of a plane that does not depend on how it was cut into strips."""
+
+    def __init__(self, source: Source) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+        self._hash.update(repr((source.array.shape, str(source.dtype), source.colour)).encode())
+
+    def add(self, strip: NDArray[Any]) -> None:
+        """Add the next rows.
+
+        Parameters
+        ----------
+        strip : ndarray
+            Rows that follow those added before.
+        """
+        native = strip.dtype.newbyteorder("<")
+        self._hash.update(np.ascontiguousarray(strip, native).data.cast("B"))
+
+    def text(self) -> str:
+        """Return the checksum.
+
+        Returns
+        -------
+        str
+            Hexadecimal.
+        """
+        return self._hash.hexdigest()
