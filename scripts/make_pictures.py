@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from panel_pictures import panel_pictures
 from PIL import Image
 from train_operators import TRAIN, _filled, scene
 
@@ -42,7 +41,6 @@ MOST_BYTES = 300_000
 LEVELS, RANGE = (256, 64, 48, 32, 24), range(256)
 DPI = 100
 DEPTH, ERROR = "viridis", "magma"
-PANEL_SECONDS = 120
 
 
 def save(figure: Figure, name: str) -> None:
@@ -293,33 +291,10 @@ def draw_stages(axes: Axes, result: Upsampled, pixels: int) -> None:
     print(f"upsampling: {result.iterations} iterations, {result.evaluations} evaluations")
 
 
-def draw_panel() -> None:
-    """Open napari, run the panel on the sample scene and take a picture of the window."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(NAPARI_CONFIG=f"{folder}/settings.yaml", NAPARI_ASYNC="0")
-        write(Image.fromarray(screenshot()), "panel")
-
-
-def screenshot() -> np.ndarray:
-    """Picture of the whole window after a run of the panel."""
-    import napari
-    from qtpy.QtTest import QTest
-
-    viewer = napari.Viewer(show=True)
-    viewer.window.resize(1180, 760)
-    panel = viewer.window.add_plugin_dock_widget("napari-cosparse", "Upsample with a guide")[1]
-    viewer.open_sample("napari-cosparse", "textured_scene")
-    panel.button.click()
-    for _ in range(PANEL_SECONDS * 10):
-        QTest.qWait(100)
-        if not panel.runner.running:
-            break
-    viewer.layers["guide"].visible = False
-    viewer.reset_view()
-    QTest.qWait(1500)
-    picture = viewer.screenshot(canvas_only=False, flash=False)
-    viewer.close()
-    return np.ascontiguousarray(picture[..., :3])
+def draw_panels() -> None:
+    """Drive the panels in napari and take pictures of the window."""
+    for name, picture in panel_pictures():
+        write(Image.fromarray(picture), name)
 
 
 DRAWN: dict[str, Callable[[], None]] = {
@@ -329,7 +304,7 @@ DRAWN: dict[str, Callable[[], None]] = {
     "ramp": draw_ramp,
     "atoms": draw_atoms,
     "convergence": draw_learning,
-    "panel": draw_panel,
+    "panel": draw_panels,
 }
 
 

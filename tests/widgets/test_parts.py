@@ -7,6 +7,7 @@ from napari.layers import Image
 
 from napari_cosparse.layers import Placing
 from napari_cosparse.widgets import _view, show_layers
+from napari_cosparse.widgets._plot import Plot, _runs
 from napari_cosparse.widgets._text import coverage
 from napari_cosparse.widgets._tips import parameter_tips
 from napari_cosparse.widgets._watch import Watch
@@ -64,3 +65,21 @@ def test_watch_hears_of_moves_of_the_layers_it_follows_only():
     watch.follow([])
     first.scale = (2, 2)
     assert heard == ["translate"]
+
+
+def test_plot_keeps_costs_of_different_stages_apart(qtbot):
+    plot = Plot()
+    qtbot.addWidget(plot)
+    for value, apart in (
+        (3.0, True),
+        (2.0, False),
+        (float("nan"), True),
+        (9.0, True),
+        (8.0, False),
+    ):
+        plot.add(value, "Cost", apart=apart)
+    np.testing.assert_array_equal(plot.lines[""], [3, 2, np.nan, 9, 8])
+    assert _runs(plot.lines[""]) == [(0, 2), (3, 5)]
+    assert _runs([]) == []
+    plot.clear()
+    assert plot.lines == {}

@@ -291,6 +291,17 @@ def test_target_finer_than_the_guide_and_layers_apart_are_told(panel, viewer, sc
     assert not panel.button.isEnabled()
 
 
+def test_guide_beyond_the_memory_of_the_preferences_is_told(panel, viewer):
+    """K06: a pyramid of 40000 x 40000 pixels; a coarser level is possible."""
+    levels = [da.zeros((n, n), chunks=1000) for n in (40_000, 5_000)]
+    viewer.add_image(levels, name="huge", contrast_limits=(0, 1))
+    viewer.add_image(da.zeros((1250, 1250)), name="low", scale=(32, 32), contrast_limits=(0, 1))
+    assert "needs about 149.0 GiB, more than the 4 GiB" in panel.about.text()
+    assert not panel.button.isEnabled()
+    panel.form.guide_level.value = 1
+    assert panel.button.isEnabled()
+
+
 def test_factor_and_origin_of_the_layers_are_shown_and_can_be_changed(panel, viewer, scene, run):
     add_pair(viewer, scene)
     assert panel.form.factor.native.placeholderText() == "4, 4"

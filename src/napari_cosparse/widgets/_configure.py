@@ -5,6 +5,7 @@ from typing import Any
 from napari_cosparse.io import shipped_operators
 
 PLUGIN = "napari-cosparse"
+GIB = 2.0**30
 DEFAULTS: dict[str, Any] = {
     "upsampling_operators": "intensity-depth",
     "registration_operators": "intensity-nir",
@@ -57,6 +58,28 @@ def registration_operators() -> str:
         A shipped pair.
     """
     return _known(preference("registration_operators"), DEFAULTS["registration_operators"])
+
+
+def threads() -> int | None:
+    """Read how many threads the user allows.
+
+    Returns
+    -------
+    int or None
+        1 for the synchronous scheduler, else dask's own choice.
+    """
+    return 1 if preference("scheduler") == "synchronous" else None
+
+
+def memory_bytes() -> float:
+    """Read how much memory a run may take.
+
+    Returns
+    -------
+    float
+        Bytes.
+    """
+    return float(preference("memory_gib")) * GIB
 
 
 def _known(name: str, default: str) -> str:

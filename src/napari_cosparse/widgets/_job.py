@@ -20,9 +20,11 @@ from napari_cosparse.io import load_operators
 from napari_cosparse.layers import Grid, Placing, Source, grid_of, match_stacks, place, read
 from napari_cosparse.tiles import threaded_map
 
+from ._configure import GIB, memory_bytes, threads
 from ._runner import Steps
 from ._text import CHOOSE_TWO, SAME_LAYER
 
+BYTES_PER_PIXEL = 100  # of the guide: solver, prior, result
 FINEST = 1 - 1e-6  # least factor
 Window = tuple[slice, slice]
 
@@ -148,6 +150,30 @@ def placed(pair: Pair, settings: Settings) -> Settings:
     return settings
 
 
+def check_memory(pair: Pair) -> None:
+    """Refuse runs that need more memory than the user allows.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+
+    Raises
+    ------
+    InputError
+        The guide is too large.
+    """
+    # Such runs go to a Zarr store, block by block, once `tiles` can do that.
+    rows, columns = pair.guide_grid.shape
+    needed, allowed = BYTES_PER_PIXEL * rows * columns, memory_bytes()
+    if needed > allowed:
+        raise InputError(
+            f"A guide of {rows} x {columns} pixels needs about {needed / GIB:.1f} GiB, more than "
+            f"the {allowed / GIB:.3g} GiB of the preferences: choose a coarser level of the guide, "
+            "crop it, or allow more (Preferences > Co-sparse multimodal)."
+        )
+
+
 def upsampling(
     pair: Pair,
     operators: str | Path | OperatorPair,
@@ -179,6 +205,7 @@ def upsampling(
     target, guide = pair.sources()
     stack = match_stacks(target, guide)
     chosen = list(stack.pairs()) if planes is None else [planes]
+    parallel = threaded_map(threads())
 
     def steps() -> Generator[Progress, None, Outcome]:
         yield Progress("Reading the layers", 0, 0)
@@ -189,7 +216,7 @@ def upsampling(
             images = target.load_gray(ours), guide.load(theirs)
             if window is not None:
                 images = images[0][window[0]], images[1][window[1]]
-            run = upsample_steps(*images, bank, settings, map_=threaded_map())
+            run = upsample_steps(*images, bank, settings, map_=parallel)
             results.append((yield from _counted(run, number, len(chosen))))
             if number == 0 and results[0].guided and window is None:
                 yield Progress("Comparing the edges", 0, 0)

@@ -112,7 +112,7 @@ class LearnPanel(Panel):
         self.add_layers(atom_layers(self._pair, name, record, self._beside()))
         self.viewer.reset_view()
         self.diagnostics.setText(diagnostics_text(summary))
-        self.coupling.show_lines(coupling_lines(outcome), "Coupling: V silent where U is, by atom")
+        self.coupling.show_lines(coupling_lines(outcome), "Coupling, atoms sorted")
         self.plot.show_lines({"": list(outcome.history)}, "Cost")
         return (
             f"Done: {len(outcome.history) - 1} iterations, {outcome.stop}. The pair {name!r} can "

@@ -289,10 +289,11 @@ class Panel(QWidget):
         self.start(steps, title)
 
     def _on_step(self, progress: Progress) -> None:
+        apart = self.last is not None and self.last.stage != progress.stage
         self.last = progress
         self.bar.setRange(0, progress.total)
         self.bar.setValue(progress.step)
-        self.plot.add(progress.cost, "Cost")
+        self.plot.add(progress.cost, "Cost", apart=apart)
         self.message.setText(f"{progress.stage} ...")
 
     def _on_success(self, outcome: object) -> None:

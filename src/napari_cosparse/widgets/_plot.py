@@ -1,7 +1,7 @@
 """A small plot that follows napari's theme."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite, log10
+from math import isfinite, log10, nan
 
 from qtpy.QtCore import QPointF, QRectF, QSize
 from qtpy.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
@@ -45,7 +45,7 @@ class Plot(QWidget):
         self.setToolTip(f"<p>{title}</p>")
         self.update()
 
-    def add(self, value: float, title: str) -> None:
+    def add(self, value: float, title: str, *, apart: bool = False) -> None:
         """Continue the line of a cost.
 
         Parameters
@@ -54,9 +54,13 @@ class Plot(QWidget):
             Next value; ignored if it is not finite.
         title : str
             What is drawn.
+        apart : bool
+            Whether this is another cost than the one before: then there is a gap.
         """
         if isfinite(value):
-            self.show_lines({"": [*self._lines.get("", []), value]}, title)
+            before = self._lines.get("", [])
+            gap = [nan] if apart and before else []
+            self.show_lines({"": [*before, *gap, value]}, title)
 
     def clear(self) -> None:
         """Draw nothing and hide."""
@@ -97,15 +101,23 @@ class Plot(QWidget):
         for number, (name, line) in enumerate(self._lines.items()):
             painter.setPen(QPen(QColor(COLOURS[number % len(COLOURS)]), 2))
             step = frame.width() / max(len(line) - 1, 1)
-            points = [
-                QPointF(frame.left() + step * place, bottom - scaled(value) * height)
-                for place, value in enumerate(line)
-                if isfinite(value)
-            ]
-            painter.drawPolyline(QPolygonF(points))
+            for start, stop in _runs(line):
+                points = [
+                    QPointF(frame.left() + step * place, bottom - scaled(line[place]) * height)
+                    for place in range(start, stop)
+                ]
+                painter.drawPolyline(QPolygonF(points))
             if name:
                 painter.drawText(QPointF(left, bottom - 4), name)
                 left += painter.fontMetrics().horizontalAdvance(name) + 2 * MARGIN
+
+
+def _runs(line: Sequence[float]) -> list[tuple[int, int]]:
+    """Find where finite values begin and end."""
+    known = [False, *map(isfinite, line), False]
+    starts = [place for place in range(len(line)) if known[place + 1] and not known[place]]
+    ends = [place for place in range(1, len(line) + 1) if known[place] and not known[place + 1]]
+    return list(zip(starts, ends, strict=True))
 
 
 def _scale(low: float, high: float) -> Callable[[float], float]:

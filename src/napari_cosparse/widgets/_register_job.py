@@ -25,6 +25,7 @@ from napari_cosparse.layers import (
     start_from,
 )
 
+from ._configure import threads
 from ._runner import Steps
 
 CHOOSE_TWO = (
@@ -211,7 +212,9 @@ def registering(
     def steps() -> Generator[Progress, None, Any]:
         yield Progress("Reading the layers", 0, 0)
         shown = np.asarray(moving)[:, ::-1] if pair.start.mirrored else moving
-        found = yield from api.register_steps(fixed, shown, operators, **keywords)
+        found = yield from api.register_steps(
+            fixed, shown, operators, threads=threads(), **keywords
+        )
         return at_finest(pair, found)
 
     return steps

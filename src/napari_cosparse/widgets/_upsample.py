@@ -21,7 +21,7 @@ from napari_cosparse.layers import (
 
 from ._configure import default_operators
 from ._handover import open_register
-from ._job import Outcome, Pair, pair_up, placed, upsampling
+from ._job import Outcome, Pair, check_memory, pair_up, placed, upsampling
 from ._panel import Panel
 from ._preview import Part, part_to_preview
 from ._runner import Steps
@@ -98,6 +98,7 @@ class UpsamplePanel(Panel):
             factor, origin = pair.placing.factor, pair.placing.origin
             self._hint(f"{factor[0]:.6g}, {factor[1]:.6g}", f"{origin[0]:.6g}, {origin[1]:.6g}")
         self.form.phase.enabled = settings.origin is None
+        check_memory(pair)
         return pair_text(pair, settings)
 
     def job(self) -> tuple[Steps, str]:
