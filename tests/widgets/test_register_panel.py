@@ -262,6 +262,30 @@ def test_resampled_layer_has_the_fixed_layers_pixels(filled, fake, viewer, press
     assert resampled.units == photo.units
 
 
+def test_large_result_is_a_pyramid_that_is_computed_when_it_is_looked_at(
+    fake, register_panel, viewer, press
+):
+    """K10: nothing of 60000 x 60000 pixels is computed by adding the layer."""
+    shape = (60_000, 60_000)
+    levels = [da.zeros(tuple(n // step for n in shape), chunks=1000) for step in (1, 8, 60)]
+    viewer.add_image(levels, name="slide", contrast_limits=(0, 1))
+    viewer.add_image(np.arange(99 * 98.0).reshape(99, 98), name="map", scale=(600, 600))
+    register_panel.choose(by_name(viewer, "slide"), by_name(viewer, "map"))
+    register_panel.form.resample.value = True
+    fake.matrix = np.diag([1 / 10, 1 / 10, 1])  # of the level of 1000 pixels
+    press(register_panel)
+    made = by_name(viewer, "map [resampled]")
+    assert made.multiscale
+    assert made.data[0].shape == shape
+    assert max(made.data[-1].shape) <= 2048
+    there = np.asarray(made.data[-1][500, 600])
+    pixel = (np.array([500.5, 600.5]) * shape[0] / made.data[-1].shape[0] - 0.5) / 600
+    assert there == pytest.approx(98 * pixel[0] + pixel[1], rel=0.01)
+    np.testing.assert_allclose(
+        made.data_to_world((60, 600)), viewer.layers["slide"].data_to_world((60, 600))
+    )
+
+
 def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press, tmp_path):
     press(filled)
     photo, depth = list(viewer.layers)[:2]

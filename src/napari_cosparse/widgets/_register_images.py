@@ -26,6 +26,7 @@ from napari_cosparse.tiles import warp_lazily, warp_levels
 if TYPE_CHECKING:
     from ._register_tools import Found
 
+LARGE = 2048  # pixels along an axis: larger results are pyramids
 SMALL = 1024  # pixels of a checkerboard's longer side
 
 Matrix = NDArray[np.float64]
@@ -53,20 +54,23 @@ def resampled(layer: Image | Labels, found: "Found") -> LayerData:
     labels = isinstance(layer, Labels)
     options: dict[str, Any] = {"order": "nearest", "fill": 0} if labels else {}
     shape = found.grids[0].shape
-    data: Any = (
-        warp_levels(list(layer.data), matrix, shape, colour=rgb, **options)
-        if layer.multiscale
-        else warp_lazily(layer.data, matrix, shape, colour=rgb, **options)
-    )
+    if layer.multiscale:
+        data: Any = warp_levels(list(layer.data), matrix, shape, colour=rgb, **options)
+    else:
+        data = [
+            warp_lazily(layer.data, matrix @ to_fine, size, colour=rgb, **options)
+            for size, to_fine in _sizes(shape)
+        ]
+    many = len(data) > 1
     state = {
         "name": f"{layer.name} [resampled]",
-        "multiscale": layer.multiscale,
+        "multiscale": many,
         "opacity": layer.opacity,
         **grid_placement(found.grids[0], found.fixed.axis_labels[-2:], layer),
         "metadata": {METADATA_KEY: {**found.record, "resampled": True}},
         **({} if labels else _looks(layer, rgb=rgb)),
     }
-    return data, state, "labels" if labels else "image"
+    return data if many else data[0], state, "labels" if labels else "image"
 
 
 def checkerboard_layer(found: "Found", point: Sequence[float]) -> LayerData:
@@ -104,6 +108,18 @@ def checkerboard_layer(found: "Found", point: Sequence[float]) -> LayerData:
         "metadata": {METADATA_KEY: {**found.record, "checkerboard": True}},
     }
     return checkerboard(fixed, moving), state, "image"
+
+
+def _sizes(shape: tuple[int, int]) -> list[tuple[tuple[int, int], Matrix]]:
+    """Choose the levels of a large result, so that napari computes the coarsest alone at first."""
+    found = [(shape, np.eye(3))]
+    while max(found[-1][0]) > LARGE:
+        size = tuple(ceil(n / 2 ** len(found)) for n in shape)
+        steps = [n / m for n, m in zip(shape, size, strict=True)]
+        to_fine = np.diag([*steps, 1.0])
+        to_fine[:2, 2] = [(step - 1) / 2 for step in steps]
+        found.append(((size[0], size[1]), to_fine))
+    return found
 
 
 def _looks(layer: Image, *, rgb: bool) -> dict[str, Any]:
