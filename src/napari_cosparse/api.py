@@ -200,7 +200,7 @@ def upsample_to_store_steps(
     threads: int | None = None,
     overwrite: bool = False,
     resume: bool = True,
-    colour: tuple[bool | None, bool | None] = (False, None),
+    colour: tuple[Any, Any] = (False, None),  # noqa: ANN401
     level: tuple[int, int] = (0, 0),
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,
@@ -235,9 +235,10 @@ def upsample_to_store_steps(
         Replace the output, and what another job left beside it.
     resume : bool
         Continue an unfinished run of the same job.
-    colour : tuple of bool or None
-        Whether the last axis of target and guide holds channels; None: if it has length 3 or 4.
-        Channels of a target are upsampled one by one.
+    colour : tuple of bool, "first" or None
+        Whether the last axis of target and guide holds channels, or the one before the rows
+        ("first"); None: the last one, if it has length 3 or 4. Channels of a target are
+        upsampled one by one.
     level : tuple of int
         Level of a multiscale target and guide.
     axes : str, optional

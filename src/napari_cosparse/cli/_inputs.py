@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.io import read_image
+from napari_cosparse.io import is_zarr, open_zarr, read_image
 
 from ._record import describe_file
 
@@ -54,8 +54,10 @@ def load_image(path: Path) -> InputImage:
     InputError
         If it cannot be read.
     """
-    pixels = read_image(path)
-    record = {**describe_file(path), "shape": list(pixels.shape), "dtype": str(pixels.dtype)}
+    zarr = is_zarr(path)
+    pixels = np.asarray(open_zarr(path).array) if zarr else read_image(path)
+    named = {"file": str(path)} if zarr else describe_file(path)
+    record = {**named, "shape": list(pixels.shape), "dtype": str(pixels.dtype)}
     return InputImage(pixels, record)
 
 

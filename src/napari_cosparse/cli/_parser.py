@@ -159,7 +159,13 @@ def _add_upsample(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", type=Path, help="low-resolution image, gray")
     add("guide", type=Path, help="high-resolution image, gray or colour")
-    add("-o", "--out", type=Path, required=True, help="image to write (.tif, .npy, .png, .pgm)")
+    add(
+        "-o",
+        "--out",
+        type=Path,
+        required=True,
+        help="image to write (.tif, .npy, .png, .pgm), or Zarr store (.zarr, .ome.zarr)",
+    )
     add(_ANY_FACTOR, type=_numbers, metavar="F",
         help="guide pixels per target pixel: one number, or two for rows and columns; "
         "from the sizes if not given")  # fmt: skip
@@ -188,6 +194,22 @@ def _add_upsample(parser: argparse.ArgumentParser) -> None:
     add("--dtype", choices=("input", "float32"),
         help="type of the result: rounded to the target's, or float32; if not given, float32 "
         "where the format has it")  # fmt: skip
+    _add_blocks(parser)
+
+
+def _add_blocks(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of images that do not fit into memory; they need a Zarr output."""
+    add = parser.add_argument
+    add("--memory", metavar="BYTES",
+        help="budget such as 1GB: larger images are cut into blocks; half of the free memory if "
+        "not given")  # fmt: skip
+    add("--block", type=int, metavar="PIXELS", help="side of the blocks, instead of the largest")
+    add("--scheduler", metavar="WHO",
+        help="who solves the blocks: threads, processes, or the address of a dask scheduler "
+        "(tcp://...)")  # fmt: skip
+    add("--threads", type=int, help="number of threads or processes; all cores if not given")
+    add("--resume", action="store_true", help="continue an unfinished run")
+    add("--overwrite", action="store_true", help="replace a Zarr store that is there")
 
 
 def _add_info(parser: argparse.ArgumentParser) -> None:

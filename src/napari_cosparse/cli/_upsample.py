@@ -14,11 +14,13 @@ from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.io import (
     FLOAT_ENDINGS,
     check_image_path,
+    is_zarr,
     plain,
     write_pixels,
     write_together,
 )
 
+from . import _store
 from ._inputs import InputImage, load_gray, load_image
 from ._record import check_outputs, describe_file, record_path, write_record
 from ._terminal import bar, complain, number, say
@@ -43,6 +45,10 @@ def run(arguments: Namespace) -> None:
         If a file cannot be read or written; nothing is left then.
     """
     out: Path = arguments.out
+    if is_zarr(out):
+        _store.run(arguments)
+        return
+    _store.check_options(arguments)
     check_image_path(out, np.dtype(np.uint8))  # whatever the type is: a known ending for gray
     files = [arguments.target, arguments.guide, *_operator_file(arguments.operators)]
     check_outputs(out, files)
@@ -104,6 +110,7 @@ def _upsample(
             solver=arguments.solver,
             seed=arguments.seed,
             dtype=dtype,
+            threads=arguments.threads,
             report=report,
         )
 

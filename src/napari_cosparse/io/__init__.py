@@ -8,21 +8,25 @@ from ._samples import Scene, StereoView, make_scene, motorcycle
 from ._transform_file import encode_transform, load_transform, save_transform, transform_path
 from ._transform_record import Transform, as_transform
 from ._write_image import FLOAT_ENDINGS, check_image_path, write_image, write_pixels
+from ._zarr import ZarrImage, is_zarr, open_zarr
 
 __all__ = [
     "FLOAT_ENDINGS",
     "Scene",
     "StereoView",
     "Transform",
+    "ZarrImage",
     "as_transform",
     "check_destination",
     "check_image_path",
     "encode",
     "encode_transform",
+    "is_zarr",
     "load_operators",
     "load_transform",
     "make_scene",
     "motorcycle",
+    "open_zarr",
     "operator_path",
     "plain",
     "read_image",

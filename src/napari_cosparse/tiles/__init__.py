@@ -1,8 +1,10 @@
 """The tiling: threads, blocks, chunked images, clusters. The only folder that imports dask."""
 
-from ._large import Stored, free_memory, store_steps
+from ._large import store_steps
+from ._memory import free_memory
 from ._plan import estimate_bytes
 from ._sources import gather
+from ._stored import Stored
 from ._threads import threaded_map
 from ._warp import warp_lazily, warp_levels
 

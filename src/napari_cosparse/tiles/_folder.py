@@ -32,6 +32,24 @@ class Folder:
         self.output = output
         self.path = output.with_name(output.name + SUFFIX)
 
+    def check(self, *, overwrite: bool) -> None:
+        """Refuse an output that cannot be written, before any work.
+
+        Parameters
+        ----------
+        overwrite : bool
+            Whether what is there may be replaced.
+
+        Raises
+        ------
+        InputError
+            If it exists, or its folder does not.
+        """
+        if self.output.exists() and not overwrite:
+            raise InputError(f"{self.output} exists already; choose another name or overwrite it")
+        if not self.output.parent.is_dir():
+            raise InputError(f"{self.output}: the folder {self.output.parent} does not exist")
+
     def begin(
         self, fingerprint: str, content: dict[str, Any], *, overwrite: bool, resume: bool = True
     ) -> bool:
@@ -58,10 +76,6 @@ class Folder:
         InputError
             If there is something of another job, or something half made.
         """
-        if self.output.exists() and not overwrite:
-            raise InputError(f"{self.output} exists already; choose another name or overwrite it")
-        if not self.output.parent.is_dir():
-            raise InputError(f"{self.output}: the folder {self.output.parent} does not exist")
         found = self._fingerprint()
         if found == fingerprint and resume:
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from napari_cosparse.core.errors import InputError
 
 STRIP_PIXELS = 1 << 21  # read at once, where all of an image is looked at
 COLOURS = (3, 4)
+Colour = bool | Literal["first"] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +28,15 @@ class Source:
     name : str
         What to call it in errors.
     colour : bool
-        Whether the last axis holds the channels of one image.
+        Whether an axis holds the channels of one image.
+    first : bool
+        Whether that axis comes before rows and columns, as in OME-Zarr, and not after them.
     """
 
     array: Any
     name: str
     colour: bool
+    first: bool = False
 
     @property
     def plane(self) -> tuple[int, int]:
@@ -43,7 +47,7 @@ class Source:
     @property
     def _spatial(self) -> tuple[int, ...]:
         shape = tuple(int(n) for n in self.array.shape)
-        return shape[-3:-1] if self.colour else shape[-2:]
+        return shape[-3:-1] if self.colour and not self.first else shape[-2:]
 
     @property
     def leading(self) -> tuple[int, ...]:
@@ -54,7 +58,7 @@ class Source:
     @property
     def channels(self) -> int:
         """Number of channels; 1 for gray."""
-        return int(self.array.shape[-1]) if self.colour else 1
+        return int(self.array.shape[-3 if self.first else -1]) if self.colour else 1
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -82,6 +86,10 @@ class Source:
             If it cannot be read, with its place.
         """
         try:
+            if self.first:
+                return np.moveaxis(
+                    np.asarray(self.array[(*index, slice(None), rows, columns)]), 0, -1
+                )
             return np.asarray(self.array[(*index, rows, columns)])
         except InputError:
             raise
@@ -108,7 +116,9 @@ class Source:
         """
         height, width = self.plane
         step = max(1, STRIP_PIXELS // (width * self.channels))
-        step = max(step, min(_chunk_rows(self.array, 2 + self.colour), 4 * step))
+        step = max(
+            step, min(_chunk_rows(self.array, 2 + (self.colour and not self.first)), 4 * step)
+        )
         for first in range(0, height, step):
             rows = slice(first, min(first + step, height))
             yield rows, self.read(index, rows, slice(0, width))
@@ -123,7 +133,7 @@ def _chunk_rows(array: object, axis: int) -> int:
     return int(max(rows)) if isinstance(rows, tuple) else int(rows)
 
 
-def as_source(image: Any, name: str, *, colour: bool | None = None, level: int = 0) -> Source:  # noqa: ANN401 - array-likes
+def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -> Source:  # noqa: ANN401 - array-likes
     """Look at an image without reading it.
 
     Parameters
@@ -132,9 +142,9 @@ def as_source(image: Any, name: str, *, colour: bool | None = None, level: int =
         A sequence is the levels of a multiscale image, the finest first.
     name : str
         What to call it in errors.
-    colour : bool, optional
-        Whether the last axis holds channels; if None, it does if it has length 3 or 4 and there
-        are at least three axes.
+    colour : bool or "first", optional
+        Whether the last axis holds channels, or the one before the rows; if None, the last one
+        does if it has length 3 or 4 and there are at least three axes.
     level : int
         Level of a multiscale image.
 
@@ -158,9 +168,9 @@ def as_source(image: Any, name: str, *, colour: bool | None = None, level: int =
     shape = tuple(image.shape)
     if colour is None:
         colour = len(shape) > 2 and shape[-1] in COLOURS
-    if len(shape) < 2 + colour or 0 in shape:
+    if len(shape) < 2 + bool(colour) or 0 in shape:
         raise InputError(f"{name} has shape {shape}; it must have at least rows and columns")
-    return Source(image, name, colour)
+    return Source(image, name, bool(colour), colour == "first")
 
 
 def gather(image: Any) -> Any:  # noqa: ANN401 - array-likes

@@ -1,0 +1,123 @@
+"""``napari-cosparse upsample`` into a Zarr store."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from napari_cosparse.api import upsample_to_store_steps
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.progress import drain
+from napari_cosparse.io import ZarrImage, is_zarr, open_zarr
+
+from ._inputs import load_gray, load_image
+from ._terminal import bar, number, say
+
+ONLY_STORES = ("memory", "block", "scheduler", "resume")
+
+
+def check_options(arguments: Namespace) -> None:
+    """Refuse options that work with a Zarr output alone.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Of the command line.
+
+    Raises
+    ------
+    InputError
+        If one is given and the output is another file.
+    """
+    for name in ONLY_STORES:
+        if getattr(arguments, name):
+            raise InputError(
+                f"--{name} works with an output that ends in .zarr or .ome.zarr, "
+                f"not {arguments.out}"
+            )
+
+
+def run(arguments: Namespace) -> None:
+    """Upsample into a store.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Of the command line.
+
+    Raises
+    ------
+    InputError
+        If an input is wrong.
+    OSError
+        If a part cannot be read or written; what was finished stays.
+    """
+    target, guide = _open(arguments.target, gray=True), _open(arguments.guide, gray=False)
+    steps = upsample_to_store_steps(
+        target.array,
+        guide.array,
+        arguments.out,
+        arguments.operators,
+        memory=arguments.memory,
+        block=arguments.block,
+        scheduler=arguments.scheduler,
+        threads=arguments.threads,
+        overwrite=arguments.overwrite,
+        resume=arguments.resume,
+        colour=(False, _channels(guide)),
+        **_axes(target, guide),
+        factor=arguments.factor,
+        phase=arguments.phase,
+        blur=arguments.blur,
+        noise=arguments.noise,
+        invalid=arguments.invalid,
+        guided=not arguments.unguided,
+        solver=arguments.solver,
+        seed=arguments.seed,
+        dtype=arguments.dtype or "float32",
+    )
+    say(next(steps).stage)  # the estimate
+    with bar() as report:
+        stored = drain(_rest(steps), report)
+    if stored.resumed:
+        say(f"{stored.resumed} of {stored.blocks} blocks were there from an earlier run")
+    if stored.blocks > 1:
+        rms, largest = map(number, stored.disagreement)
+        say(f"{stored.blocks} blocks; overlaps differ by {rms} (RMS), {largest} at most")
+    say(f"largest misfit {number(stored.misfit)}")
+    say(f"wrote {stored.path}")
+
+
+def _rest(steps: Any) -> Any:  # noqa: ANN401 - a generator of Progress that returns Stored
+    return (yield from steps)
+
+
+def _open(path: Path, *, gray: bool) -> ZarrImage:
+    """Open a store, or read an image file."""
+    if is_zarr(path):
+        return open_zarr(path)
+    return ZarrImage((load_gray if gray else load_image)(path).pixels)
+
+
+def _channels(guide: ZarrImage) -> Any:  # noqa: ANN401 - bool, "first" or None
+    """Say which axis of the guide holds channels."""
+    if not guide.axes:
+        return None
+    if guide.axes.endswith("cyx"):
+        return "first"
+    if "c" in guide.axes:
+        raise InputError(f"guide has axes {guide.axes}; its channels must come just before y, x")
+    return False
+
+
+def _axes(target: ZarrImage, guide: ZarrImage) -> dict[str, Any]:
+    """Names, pixel sizes and units of the result: the target's, on the guide's grid."""
+    count = len(target.array.shape)
+    if not guide.scale:
+        return {"axes": target.axes or None}
+    names = target.axes or "tczyx"[-count:]
+    scale = list(target.scale or (1.0,) * count)
+    units = list(target.units or (None,) * count)
+    scale[-2:], units[-2:] = guide.scale[-2:], guide.units[-2:]
+    return {"axes": names, "pixel_size": scale, "units": units}

@@ -1,0 +1,114 @@
+"""Look at whole images once: checksums, and the scalars that all blocks share."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.ranges import robust_range
+from napari_cosparse.core.reconstruction import (
+    Scalars,
+    Settings,
+    gray_values,
+    guide_planes,
+    measure,
+)
+
+from ._sources import Digest, Source
+
+SAMPLED = 1 << 24  # pixels: of more, the statistics look at strips all over the image
+Range = tuple[float, float] | None
+
+
+def look_at_target(source: Source, index: tuple[int, ...]) -> tuple[Any, str]:
+    """Read a plane of a target.
+
+    Parameters
+    ----------
+    source : Source
+        The target.
+    index : tuple of int
+        Which plane.
+
+    Returns
+    -------
+    samples : ndarray
+        All rows of a small target, some of a large one.
+    checksum : str
+    """
+    digest, parts = Digest(source), []
+    for rows, strip in source.strips(index):
+        digest.add(strip)
+        if _sampled(rows, strip, source.plane):
+            parts.append(strip)
+    return np.concatenate(parts), digest.text()
+
+
+def look_at_guide(source: Source, index: tuple[int, ...]) -> tuple[Range, str]:
+    """Read a plane of a guide.
+
+    Parameters
+    ----------
+    source : Source
+        The guide.
+    index : tuple of int
+        Which plane.
+
+    Returns
+    -------
+    range : tuple of float, or None
+        Low end and range of its gray values; None if it is constant.
+    checksum : str
+    """
+    digest, grays, ends = Digest(source), [], []
+    for rows, strip in source.strips(index):
+        digest.add(strip)
+        gray, end = gray_values(guide_planes(strip))
+        ends.append(end)
+        if _sampled(rows, strip, source.plane):
+            grays.append(gray)
+    low, high = np.stack(ends).min(0)[0], np.stack(ends).max(0)[1]
+    span = robust_range(np.concatenate(grays)) if (high > low).any() else None
+    return span, digest.text()
+
+
+def scalars_of(
+    samples: Any,  # noqa: ANN401 - of any type
+    guide: Range,
+    operators: OperatorPair,
+    settings: Settings,
+    factor: tuple[float, float],
+) -> Scalars | None:
+    """Measure a plane of the target.
+
+    Parameters
+    ----------
+    samples : ndarray, shape (m, m2)
+        See `look_at_target`.
+    guide : tuple of float, or None
+        See `look_at_guide`.
+    operators : OperatorPair
+        The bank.
+    settings : Settings
+        Of the run.
+    factor : tuple of float
+        Distances of two samples, in guide pixels.
+
+    Returns
+    -------
+    Scalars or None
+        None if no sample is known.
+    """
+    known = np.isfinite(samples)
+    if settings.invalid is not None:
+        known &= samples != settings.invalid
+    return measure(samples, guide, operators, settings, factor) if known.any() else None
+
+
+def _sampled(rows: slice, strip: Any, plane: tuple[int, int]) -> bool:  # noqa: ANN401
+    """Whether a strip counts for the statistics: all of a small image, some of a large one."""
+    every = ceil(plane[0] * plane[1] / SAMPLED)
+    return bool((rows.start // max(1, len(strip))) % every == 0)

@@ -1,0 +1,73 @@
+"""Blocks on the workers of a cluster, also when one of them dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+
+import numpy as np
+import pytest
+import zarr
+
+from napari_cosparse import degrade, make_scene, upsample_to_store, upsample_to_store_steps
+from napari_cosparse.core.errors import InputError
+
+distributed = pytest.importorskip("distributed")
+
+SCENE = make_scene((160, 224), 0)
+TARGET = degrade(SCENE.depth, 4)
+OPTIONS = {"block": 96, "operators": "intensity-depth-3x3"}
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """The result of this process alone."""
+    place = tmp_path_factory.mktemp("here") / "o.zarr"
+    upsample_to_store(TARGET, SCENE.guide, place, **OPTIONS, scheduler="threads", threads=1)
+    return zarr.open_array(place)[:]
+
+
+@pytest.fixture
+def client():
+    """Two worker processes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of ports in use, and of what workers say when they die
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_active_client_is_used_and_changes_no_bit(client, expected, tmp_path):
+    place = tmp_path / "o.zarr"
+    stored = upsample_to_store(TARGET, SCENE.guide, place, **OPTIONS)
+    assert np.array_equal(zarr.open_array(place)[:], expected)
+    assert stored.blocks == 6
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_address_and_lost_worker(client, expected, tmp_path):
+    place = tmp_path / "o.zarr"
+    address = client.scheduler.address
+    pids = list(client.run(os.getpid).values())
+    run = upsample_to_store_steps(TARGET, SCENE.guide, place, **OPTIONS, scheduler=address)
+    killed = False
+    for step in run:
+        if not killed and step.stage.startswith("solving"):
+            os.kill(pids[0], signal.SIGKILL)
+            killed = True
+    assert killed
+    assert np.array_equal(zarr.open_array(place)[:], expected)
+
+
+def test_nobody_at_the_address(tmp_path):
+    with pytest.raises(InputError, match="does not answer"):
+        upsample_to_store(
+            TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS, scheduler="tcp://127.0.0.1:1"
+        )
+    assert not any(tmp_path.iterdir())
