@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from napari.utils.notifications import ErrorNotification
+from qtpy import API_NAME
 from qtpy.QtCore import Qt
 from qtpy.QtGui import QGuiApplication
 
@@ -35,6 +36,7 @@ def test_it_fits_a_small_screen_and_nothing_is_cut_off(any_panel, qtbot):
     assert any_panel.pane.minimumSizeHint().width() >= inside.minimumSizeHint().width()
 
 
+@pytest.mark.skipif(API_NAME == "PySide6", reason="PySide6 deletes the widgets that are visited")
 def test_keyboard_goes_down_the_rows(any_panel):
     stops = [row.native for row in any_panel.form.rows]
     stops = [part for part in stops if part.focusPolicy() != Qt.FocusPolicy.NoFocus]

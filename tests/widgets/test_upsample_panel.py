@@ -13,12 +13,13 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.reconstruction import Settings, degrade, upsample
 from napari_cosparse.io import load_operators, make_scene, read_image
 from napari_cosparse.layers import METADATA_KEY
+from napari_cosparse.tiles import open_levels
 from napari_cosparse.widgets import _job
 from napari_cosparse.widgets._samples import scene_layers
 
 PANEL = ("napari-cosparse", "Upsample with a guide")
 NOT_OFFERED = {"weights", "solver", "start", "seed", "report", "map_"}
-OWN = {"positions", "operator_file", "target_level", "guide_level"}
+OWN = {"store", "positions", "operator_file", "target_level", "guide_level"}
 CENTRE = {"scale": (4, 4), "translate": (1.5, 1.5)}
 
 
@@ -291,7 +292,7 @@ def test_target_finer_than_the_guide_and_layers_apart_are_told(panel, viewer, sc
     assert not panel.button.isEnabled()
 
 
-def test_guide_beyond_the_memory_of_the_preferences_is_told(panel, viewer):
+def test_guide_beyond_the_memory_of_the_preferences_is_told(panel, viewer, tmp_path):
     """K06: a pyramid of 40000 x 40000 pixels; a coarser level is possible."""
     levels = [da.zeros((n, n), chunks=1000) for n in (40_000, 5_000)]
     viewer.add_image(levels, name="huge", contrast_limits=(0, 1))
@@ -300,6 +301,41 @@ def test_guide_beyond_the_memory_of_the_preferences_is_told(panel, viewer):
     assert not panel.button.isEnabled()
     panel.form.guide_level.value = 1
     assert panel.button.isEnabled()
+    panel.form.guide_level.value = 0
+    panel.form.store.value = str(tmp_path / "out.zarr")
+    assert panel.button.isEnabled()
+    panel.form.store.value = str(tmp_path)
+    assert "exists already" in panel.about.text()
+    panel.form.store.value = str(tmp_path / "no/out.zarr")
+    assert "is no folder" in panel.about.text()
+
+
+@pytest.mark.parametrize("name", ["out.zarr", "out.ome.zarr"])
+def test_result_is_written_to_a_store_and_shown_from_there(
+    panel, viewer, scene, run, tmp_path, name
+):
+    """A time series: the layer reads the store, and has the pixels of a run in memory."""
+    viewer.add_image(scene.guide, name="guide", rgb=True, scale=(2, 2), units="um")
+    place = {"scale": (5, 8, 8), "translate": (0, 3, 3), "axis_labels": ("t", "y", "x")}
+    stack = np.stack([scene.coarse, scene.coarse[::-1]])
+    viewer.add_image(stack, name="low", units=("s", "um", "um"), **place)
+    panel.form.noise.value = "0"
+    run()
+    panel.form.store.value = str(tmp_path / name)
+    run()
+    memory, stored = viewer.layers[-2:]
+    assert "Done: 2 blocks" in panel.message.text()
+    levels = list(stored.data) if stored.multiscale else [stored.data]
+    assert not isinstance(levels[0], np.ndarray)
+    np.testing.assert_allclose(np.asarray(levels[0]), memory.data, rtol=1e-4)
+    np.testing.assert_allclose(stored.data_to_world((1, 7, 8)), memory.data_to_world((1, 7, 8)))
+    assert stored.units == memory.units
+    assert stored.metadata[METADATA_KEY]["store"].endswith(name)
+    assert not panel.button.isEnabled()  # the store exists now
+    panel.form.store.value = str(tmp_path / f"again-{name}")
+    exec(panel.python(), {})  # noqa: S102
+    again = open_levels(tmp_path / f"again-{name}")
+    np.testing.assert_array_equal(np.asarray(again[0]), np.asarray(levels[0]))
 
 
 def test_factor_and_origin_of_the_layers_are_shown_and_can_be_changed(panel, viewer, scene, run):

@@ -2,6 +2,7 @@
 
 from ._large import store_steps
 from ._memory import free_memory
+from ._open import open_levels
 from ._plan import estimate_bytes
 from ._sources import gather
 from ._stored import Stored
@@ -13,6 +14,7 @@ __all__ = [
     "estimate_bytes",
     "free_memory",
     "gather",
+    "open_levels",
     "store_steps",
     "threaded_map",
     "warp_lazily",

@@ -163,14 +163,13 @@ def check_memory(pair: Pair) -> None:
     InputError
         The guide is too large.
     """
-    # Such runs go to a Zarr store, block by block, once `tiles` can do that.
     rows, columns = pair.guide_grid.shape
     needed, allowed = BYTES_PER_PIXEL * rows * columns, memory_bytes()
     if needed > allowed:
         raise InputError(
             f"A guide of {rows} x {columns} pixels needs about {needed / GIB:.1f} GiB, more than "
-            f"the {allowed / GIB:.3g} GiB of the preferences: choose a coarser level of the guide, "
-            "crop it, or allow more (Preferences > Co-sparse multimodal)."
+            f"the {allowed / GIB:.3g} GiB of the preferences: name a Zarr store "
+            "(Advanced), choose a coarser level of the guide, or allow more (Preferences)."
         )
 
 

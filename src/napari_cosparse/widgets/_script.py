@@ -9,6 +9,7 @@ from napari.layers import Layer
 from napari_cosparse import __version__
 from napari_cosparse.core.reconstruction import Settings
 
+from ._configure import memory_bytes
 from ._job import Pair
 from ._register_job import Couple
 
@@ -62,6 +63,41 @@ results = [
 ]
 made = layer_data(results, destination(target, guide, levels))
 viewer.add_layer(napari.layers.Layer.create(*made))
+"""
+
+
+def store_script(pair: Pair, operators: str, settings: Settings, path: str) -> str:
+    """Write a script that upsamples into a store as the panel does.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+    operators : str
+        Python expression of the operators.
+    settings : Settings
+        As `placed` completes them.
+    path : str
+        The store.
+
+    Returns
+    -------
+    str
+        Python.
+    """
+    told = {k: v for k, v in settings.as_json().items() if k not in NOT_IN_SCRIPT}
+    keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
+    return f"""{head("pairs_in, read", {"target": pair.target, "guide": pair.guide})}
+stored = nc.upsample_to_store(
+    read(viewer.layers[{pair.target.name!r}], {pair.levels[0]}).pixels,
+    read(viewer.layers[{pair.guide.name!r}], {pair.levels[1]}).pixels,
+    {path!r},
+    {operators},
+    memory={int(memory_bytes())},
+    colour=(False, {bool(pair.guide.rgb)}),
+{indented(keywords, 4)}
+)
+print(stored)
 """
 
 

@@ -18,6 +18,7 @@ from napari_cosparse.layers import (
     suggest,
     visible_part,
 )
+from napari_cosparse.tiles import Stored
 
 from ._configure import default_operators
 from ._handover import open_register
@@ -25,7 +26,8 @@ from ._job import Outcome, Pair, check_memory, pair_up, placed, upsampling
 from ._panel import Panel
 from ._preview import Part, part_to_preview
 from ._runner import Steps
-from ._script import upsample_script
+from ._script import store_script, upsample_script
+from ._store_job import check_store, stored_layer, stored_text, storing
 from ._text import pair_text, verdict
 from ._upsample_form import UpsampleForm
 
@@ -98,7 +100,10 @@ class UpsamplePanel(Panel):
             factor, origin = pair.placing.factor, pair.placing.origin
             self._hint(f"{factor[0]:.6g}, {factor[1]:.6g}", f"{origin[0]:.6g}, {origin[1]:.6g}")
         self.form.phase.enabled = settings.origin is None
-        check_memory(pair)
+        if self._store():
+            check_store(pair, self._store())
+        else:
+            check_memory(pair)
         return pair_text(pair, settings)
 
     def job(self) -> tuple[Steps, str]:
@@ -107,12 +112,20 @@ class UpsamplePanel(Panel):
         self._where = destination(pair.target, pair.guide, pair.levels)
         self._part = None
         self.register_button.setVisible(False)
-        # A Zarr store for results beyond the memory budget: the writer of `tiles` goes here.
-        return upsampling(pair, self.form.pair.source(), settings), f"Upsampling {pair.target.name}"
+        operators, title = self.form.pair.source(), f"Upsampling {pair.target.name}"
+        if self._store():
+            check_store(pair, self._store())
+            return storing(pair, operators, settings, self._store()), title
+        check_memory(pair)
+        return upsampling(pair, operators, settings), title
 
-    def succeed(self, outcome: Outcome) -> str:
+    def succeed(self, outcome: Outcome | Stored) -> str:
         """Add the result, or the preview."""
         self._drop_preview()
+        if isinstance(outcome, Stored):
+            if self._where is not None:
+                self.add_layers([stored_layer(outcome, self._where)])
+            return stored_text(outcome)
         if self._where is not None and self._part is None:
             self.add_layers([layer_data(outcome.results, self._where, outcome.alignment)])
             shifted = outcome.alignment is not None and not outcome.alignment.coincide
@@ -132,7 +145,10 @@ class UpsamplePanel(Panel):
     def python(self) -> str:
         """Write a script that gives the same layer."""
         pair, settings = self._pair_and_settings()
-        return upsample_script(pair, self.form.pair.python(), settings)
+        operators, store = self.form.pair.python(), self._store()
+        if store:
+            return store_script(pair, operators, settings, store)
+        return upsample_script(pair, operators, settings)
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the preview when a run is possible."""
@@ -148,6 +164,10 @@ class UpsamplePanel(Panel):
     def _pair_and_settings(self) -> tuple[Pair, Settings]:
         pair = self._pair()
         return pair, placed(pair, self.form.settings())
+
+    def _store(self) -> str:
+        """Read where the result is to be written; empty for memory."""
+        return str(self.form.store.value).strip()
 
     def _hint(self, factor: str, origin: str = "from the first sample") -> None:
         """Show what an empty row for factor or origin means."""

@@ -23,6 +23,9 @@ from ._tips import parameter_tips
 
 POSITIONS = {"from the layers": True, "same field of view": False}
 TIPS = {
+    "store": "<p>Folder to write the result to, block by block within the memory of the "
+    "preferences; a name that ends in .ome.zarr gives a pyramid. Empty: the result stays in "
+    "memory.</p>",
     "positions": "<p>Where the target lies on the guide. From the layers: from scale, translate, "
     "rotate, shear, affine and units of both. Same field of view: the shapes alone count.</p>",
     "target_level": "<p>Pyramid level of the target that is read; 0 is the finest.</p>",
@@ -52,6 +55,7 @@ class UpsampleForm(Form):
     ) -> None:
         """Make the rows with their defaults."""
         super().__init__()
+        self.store = text_row("store", "Zarr store", "in memory")
         self.pair = OperatorRows(viewer, default)
         self.target = layer_row("target", "Target", viewer, (Image,))
         self.guide = layer_row("guide", "Guide", viewer, (Image,))
@@ -72,7 +76,15 @@ class UpsampleForm(Form):
                 *(self.target, self.target_level, self.guide, self.guide_level),
                 *(self.pair.choice, self.pair.file, self.noise, self.invalid, self.guided),
             ),
-            (self.positions, self.factor, self.origin, self.phase, self.blur, self.dtype),
+            (
+                self.positions,
+                self.factor,
+                self.origin,
+                self.phase,
+                self.blur,
+                self.dtype,
+                self.store,
+            ),
             {**parameter_tips(described_by), **TIPS, **OPERATOR_TIPS},
         )
 
