@@ -19,7 +19,7 @@ from napari_cosparse.core.reconstruction import (
 
 from ._sources import Digest, Source
 
-SAMPLED = 1 << 24  # pixels: of more, the statistics look at strips all over the image
+SAMPLED = 1 << 22  # pixels: of more, the statistics look at strips all over the image
 Range = tuple[float, float] | None
 
 

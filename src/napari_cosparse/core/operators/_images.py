@@ -20,6 +20,28 @@ Plane = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+class Chunked:
+    """An image of Dask, Zarr or the like, of which parts are read when they are needed.
+
+    Parameters
+    ----------
+    array : array_like, shape (H, W) or (H, W, 3 or 4)
+        Anything with a shape, a type and slices; opacity is dropped.
+    """
+
+    def __init__(self, array: Any) -> None:  # noqa: ANN401 - duck-typed
+        self._array = array
+        self.shape = tuple(int(n) for n in array.shape)
+        self.ndim = len(self.shape)
+
+    def __getitem__(self, where: slice | tuple[slice, slice]) -> NDArray[Any]:
+        """Read rows, or rows and columns."""
+        part = np.asarray(self._array[where])
+        if part.dtype.kind == "b":
+            part = part.astype(np.uint8)
+        return part[..., :3] if self.ndim == 3 else part
+
+
 def as_image(array: ArrayLike, name: str) -> Image:
     """Check that an array is an image of one plane or of colours.
 
@@ -42,15 +64,19 @@ def as_image(array: ArrayLike, name: str) -> Image:
     """
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
-    image = np.asarray(array)
-    if image.dtype.kind not in "buif":
+    lazy = hasattr(array, "chunks") and hasattr(array, "dtype")  # Dask or Zarr: not read yet
+    image: Any = array if lazy else np.asarray(array)
+    if np.dtype(image.dtype).kind not in "buif":
         raise InputError(f"{name} has type {image.dtype}; an image needs real numbers")
-    if image.dtype.kind == "b":
+    if lazy and len(image.shape) in (2, 3):
+        image = Chunked(image)
+    elif image.dtype.kind == "b":
         image = image.astype(np.uint8)
+    shown: Image = image
     if image.ndim == 2:
-        return image
+        return shown
     if image.ndim == 3 and image.shape[2] in (3, 4):
-        return image[:, :, :3]
+        return shown if lazy else shown[:, :, :3]
     raise InputError(
         f"{name} has shape {image.shape}; it must be (H, W), or (H, W, 3) or (H, W, 4) for "
         "colours. Choose one plane of a stack"
@@ -107,26 +133,27 @@ def bands(height: int, side: int) -> Iterator[slice]:
         yield slice(start, min(start + BAND + side - 1, height))
 
 
-def known_values(image: Image, valid: Mask) -> NDArray[Any]:
-    """Copy the grey values of the known pixels.
+def known_values(image: Image, invalid: float | None) -> NDArray[Any]:
+    """Copy the grey values of the known pixels, band by band.
 
     Parameters
     ----------
     image : ndarray, shape (H, W) or (H, W, 3)
         The image.
-    valid : ndarray, shape (H, W), bool
-        Known pixels.
+    invalid : float or None
+        Value that means unknown.
 
     Returns
     -------
     ndarray, shape (n,)
         Their values, in float32 for colours of small types, which saves memory.
     """
-    if image.ndim == 2:
-        return image[valid]
-    kind = np.result_type(image.dtype, np.float32)
-    parts = [
-        luminance(image[rows][valid[rows]], colour=True).astype(kind)
-        for rows in bands(image.shape[0], 1)
-    ]
+    parts = []
+    for rows in bands(image.shape[0], 1):
+        part = image[rows]
+        values = part[valid_pixels(part, invalid)]
+        if image.ndim == 3:
+            kind = np.result_type(part.dtype, np.float32)
+            values = luminance(values, colour=True).astype(kind)
+        parts.append(values)
     return np.concatenate(parts)

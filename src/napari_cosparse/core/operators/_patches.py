@@ -6,13 +6,15 @@ gather chunk by chunk and still get the same patches.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from napari_cosparse.core.ranges import robust_range
 
-from ._images import Image, Mask, Plane, bands, known_values, luminance, valid_pixels
+from ._images import BAND, Chunked, Image, Mask, Plane, bands, known_values, luminance, valid_pixels
 
 FLAT = 1e-6
 """Patches whose deviation is below this share of the range are round-off: never used."""
@@ -67,13 +69,12 @@ def eligible_positions(
     ndarray, shape (H - side + 1, W - side + 1), bool
         True at the top left pixel of each patch that may be used.
     """
-    valid = valid_pixels(image, invalid)
-    low, spread = robust_range(known_values(image, valid))
+    low, spread = robust_range(known_values(image, invalid))
     least = (max(threshold, FLAT) * spread) ** 2 * side**2
-    parts = [
-        _eligible(image[rows], valid[rows], side, low, least)
-        for rows in bands(image.shape[0], side)
-    ]
+    parts = []
+    for rows in bands(image.shape[0], side):
+        part = image[rows]
+        parts.append(_eligible(part, valid_pixels(part, invalid), side, low, least))
     return np.concatenate(parts)
 
 
@@ -125,9 +126,25 @@ def gather(image: Image, positions: NDArray[np.int64], side: int) -> Plane:
     ndarray, shape (M, side, side), float64
         The patches, in the image's unit.
     """
+    source: Any = image
+    if isinstance(source, Chunked):
+        return _gather_chunked(source, positions, side)
     windows = sliding_window_view(image, (side, side), axis=(0, 1))[tuple(positions.T)]
     colour = image.ndim == 3
     return luminance(np.moveaxis(windows, 1, -1) if colour else windows, colour=colour)
+
+
+def _gather_chunked(image: Chunked, positions: NDArray[np.int64], side: int) -> Plane:
+    """Read only the parts of an image in which a patch begins."""
+    patches = np.empty((len(positions), side, side))
+    places = positions // BAND
+    for place in np.unique(places, axis=0):
+        chosen = (places == place).all(axis=1)
+        first = positions[chosen].min(axis=0)
+        last = positions[chosen].max(axis=0) + side
+        part = image[first[0] : last[0], first[1] : last[1]]
+        patches[chosen] = gather(part, positions[chosen] - first, side)
+    return patches
 
 
 def shares(available: list[int], samples: int) -> list[int]:
