@@ -200,7 +200,7 @@ def upsample_to_store_steps(
     threads: int | None = None,
     overwrite: bool = False,
     resume: bool = True,
-    colour: tuple[Any, Any] = (False, None),  # noqa: ANN401
+    colour: tuple[Any, Any] = (False, None),
     level: tuple[int, int] = (0, 0),
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,

@@ -9,3 +9,6 @@ from numpy.typing import NDArray
 
 #: Image of one modality, shape (rows, columns): float32 in kernels, float64 in checks.
 Plane = NDArray[np.floating[Any]]
+
+#: Choice of pixels, shape (rows, columns).
+Mask = NDArray[np.bool_]

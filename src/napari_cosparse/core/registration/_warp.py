@@ -117,11 +117,13 @@ class Warp:
         if self.order == "nearest":
             return np.asarray(part[pixel])
         unknown = _unknown(part)
-        around = [(i - start, s) for at, n, start in axes for i, s in [taps(at, n, self.order)]]
+        down, right = (
+            (i - start, s) for at, n, start in axes for i, s in [taps(at, n, self.order)]
+        )
         if self.order == "cubic":
-            values = blend(coefficients(part.astype(np.float64), unknown), *around)
+            values = blend(coefficients(part.astype(np.float64), unknown), down, right)
         else:
-            values = blend(part, *around, unknown=unknown)
+            values = blend(part, down, right, unknown=unknown)
         result = to_type(values, part.dtype, self.limits)
         if unknown is not None:  # what is unknown stays so, and nothing else becomes it
             hole = unknown[pixel]

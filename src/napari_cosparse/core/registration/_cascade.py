@@ -1,0 +1,227 @@
+"""Which measure to believe: co-sparsity first, then grey levels, the whole circle, a mirror."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from napari_cosparse.core.progress import Progress
+
+from ._frame import Matrix
+from ._scene import Scene
+from ._solve import Answer, Plan, descend, search_starts, solve
+from ._start import Candidate
+from ._verdict import MEASURE_NAMES, Verdict, judge, judge_quickly
+
+FIRST_ROTATION = 30.0  # degrees either way
+WIDE_GAIN = 1.1  # how much better a start on the whole circle must be
+MIRROR_GAIN = 1.25  # how much better a start in the mirror must be
+BLEND = 2.0  # weight of the normalised information beside the co-sparsity
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An answer and its verdict.
+
+    Attributes
+    ----------
+    answer : Answer
+        The motion.
+    measure : {"mutual", "nmi", "coupled"}
+        Where it comes from.
+    verdict : Verdict
+        Whether to believe it.
+    reflected : bool
+        Whether it belongs to the mirrored moving image.
+    """
+
+    answer: Answer
+    measure: str
+    verdict: Verdict
+    reflected: bool = False
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for.
+
+    Attributes
+    ----------
+    measure : {"auto", "mutual", "nmi", "coupled"}
+        As in `register`.
+    max_rotation : float or None
+        Degrees; None tries 30 and, where that is not trusted, the whole circle.
+    plan : Plan
+        How to look for a start.
+    start : ndarray, shape (3, 3), or None
+        Where to start instead of searching.
+    verdict : bool
+        Whether to ask backwards.
+    mirror : bool
+        Whether to look into the mirror where nothing is trusted.
+    """
+
+    measure: str
+    max_rotation: float | None
+    plan: Plan
+    start: Matrix | None
+    verdict: bool
+    mirror: bool = True
+
+
+Steps = Generator[Progress, None, Outcome]
+
+
+def decide(scene: Scene, order: Order) -> Steps:
+    """Find an answer and say whether to believe it.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    order : Order
+        What was asked for.
+
+    Yields
+    ------
+    Progress
+
+    Returns
+    -------
+    Outcome
+        The first that is trusted, else the best.
+    """
+    first = "mutual" if order.measure == "auto" else order.measure
+    outcome = yield from attempt(scene, first, order)
+    if outcome.verdict.trusted or not order.verdict:
+        return outcome
+    if order.start is None and order.max_rotation is None and order.measure != "nmi":
+        wide = yield from _whole_circle(scene, first, order, outcome)
+        if wide.verdict.trusted:
+            return wide
+        outcome = _better(scene, outcome, wide)
+    if order.measure == "auto":
+        other = yield from attempt(scene, "nmi", order)
+        if other.verdict.trusted:
+            return other
+        outcome = yield from _blend(scene, outcome, other)
+    if order.mirror and order.start is None:
+        return (yield from _look_into_mirror(scene, first, order, outcome))
+    return outcome
+
+
+def attempt(scene: Scene, measure: str, order: Order) -> Steps:
+    """One measure, from the order's start or a searched one.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    measure : {"mutual", "nmi", "coupled"}
+        What is minimised.
+    order : Order
+        What was asked for.
+
+    Yields
+    ------
+    Progress
+
+    Returns
+    -------
+    Outcome
+    """
+    if order.start is not None:
+        answer = yield from descend(scene, measure, order.start, len(scene.fixed) - 1)
+        return (yield from _judged(scene, measure, answer, order))
+    starts = yield from search_starts(scene, measure, order.plan)
+    return (yield from _from_starts(scene, measure, order, starts))
+
+
+def _from_starts(scene: Scene, measure: str, order: Order, starts: list[Candidate]) -> Steps:
+    answer = yield from solve(scene, measure, starts)
+    return (yield from _judged(scene, measure, answer, order))
+
+
+def _judged(scene: Scene, measure: str, answer: Answer, order: Order) -> Steps:
+    if order.verdict:
+        verdict = yield from judge(scene, measure, answer, order.plan)
+    else:
+        verdict = judge_quickly(answer, measure)
+    return Outcome(answer, measure, verdict)
+
+
+def _whole_circle(scene: Scene, measure: str, order: Order, before: Outcome) -> Steps:
+    """Try all rotations where the small ones were not convincing."""
+    plan = replace(order.plan, max_rotation=180.0)
+    starts = yield from search_starts(scene, measure, plan)
+    if not starts or starts[0].score < WIDE_GAIN * before.answer.score:
+        return before
+    return (yield from _from_starts(scene, measure, replace(order, plan=plan), starts))
+
+
+def _better(scene: Scene, first: Outcome, second: Outcome) -> Outcome:
+    """Of two answers that are not trusted the one whose start stood out more."""
+    del scene
+    return second if second.answer.score > first.answer.score else first
+
+
+def _blend(scene: Scene, first: Outcome, second: Outcome) -> Steps:
+    """Of two answers that are not trusted the one that both measures like better."""
+    level = min(scene.start_level, len(scene.fixed) - 1)
+    edges = scene.cost(level, "mutual", 20_000)
+    grey = scene.cost(level, "nmi", 20_000)
+    totals = []
+    for outcome in (first, second):
+        tau = outcome.answer.tau
+        totals.append(edges(tau).cost + BLEND * (grey(tau).cost + 1))
+        yield Progress("compare the two measures", len(totals), 2)
+    best, rest = (first, second) if totals[0] <= totals[1] else (second, first)
+    reason = (
+        f"{first.verdict.because}; {second.verdict.because}"
+        if best is first
+        else f"{second.verdict.because}; {first.verdict.because}"
+    )
+    del rest
+    return replace(best, verdict=replace(best.verdict, because=reason))
+
+
+def _look_into_mirror(scene: Scene, measure: str, order: Order, before: Outcome) -> Steps:
+    """Find out whether the moving image is a mirror image."""
+    measure = "mutual" if measure == "nmi" else measure
+    mirrored = scene.mirrored()
+    starts = yield from search_starts(mirrored, measure, order.plan)
+    reached = before.answer.score if before.measure != "nmi" else 0.0
+    if not starts or not starts[0].score > MIRROR_GAIN * np.nan_to_num(reached):
+        return before
+    seen = yield from _from_starts(mirrored, measure, order, starts)
+    if not seen.verdict.trusted:
+        return before
+    return replace(seen, reflected=True)
+
+
+def describe(outcome: Outcome, *, allow_reflection: bool) -> Verdict:
+    """Word the verdict for the user.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What was found.
+    allow_reflection : bool
+        Whether a mirror image is acceptable.
+
+    Returns
+    -------
+    Verdict
+    """
+    verdict = outcome.verdict
+    if not outcome.reflected:
+        return verdict
+    if allow_reflection:
+        return replace(verdict, because=f"the moving image is a mirror image: {verdict.because}")
+    reason = (
+        "the moving image is a mirror image of the fixed one (its reversed columns fit by "
+        f"{MEASURE_NAMES[outcome.measure]}): flip it, or allow reflection"
+    )
+    return replace(verdict, trusted=False, because=reason)

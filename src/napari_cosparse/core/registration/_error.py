@@ -1,0 +1,89 @@
+"""How well an answer is determined: block jackknife of the gradient and of the gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._cost import Cost
+from ._frame import Matrix
+from ._newton import motion_of
+from ._scene import Scene
+
+
+@dataclass(frozen=True)
+class Determined:
+    """What the jackknife says.
+
+    Attributes
+    ----------
+    error : float
+        One deviation of the corners, in working pixels of the moving image.
+    gain : float
+        Cost of the start less that of the answer.
+    gain_error : float
+        One deviation of the gain.
+    """
+
+    error: float
+    gain: float
+    gain_error: float
+
+
+def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix) -> Determined:
+    """Leave out each part of the image in turn and see what changes.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    cost : Cost
+        The measure at the finest level.
+    tau : ndarray, shape (3, 3)
+        The answer.
+    start : ndarray, shape (3, 3)
+        Where the images lay before.
+
+    Returns
+    -------
+    Determined
+    """
+    here, before = cost.without_each(tau), cost.without_each(start)
+    gains = np.array([b.cost - h.cost for h, b in zip(here, before, strict=True)])
+    slopes = np.stack([h.slope for h in here])
+    covariance = _jackknife(slopes)
+    bend = _bend(scene, cost, tau)
+    moved = np.linalg.lstsq(bend, covariance, rcond=1e-9)[0]
+    spread = np.linalg.lstsq(bend, moved.T, rcond=1e-9)[0]
+    return Determined(
+        _corner_error(scene, tau, spread),
+        cost(start).cost - cost(tau).cost,
+        float(np.sqrt(_jackknife(gains[:, None])[0, 0])),
+    )
+
+
+def _jackknife(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    count = len(values)
+    rest = values - values.mean(0)
+    return np.asarray((count - 1) / count * rest.T @ rest)
+
+
+def _bend(scene: Scene, cost: Cost, tau: Matrix) -> NDArray[np.float64]:
+    """Second derivatives by central differences over one pixel."""
+    columns = []
+    for axis in np.eye(len(scene.basis)):
+        step = axis / motion_of(axis, tau, cost)
+        up, down = (cost(scene.group.exp(sign * step) @ tau).slope for sign in (1, -1))
+        columns.append((up - down) / (2 * float(np.abs(step).sum())))
+    bend = np.stack(columns)
+    return (bend + bend.T) / 2
+
+
+def _corner_error(scene: Scene, tau: Matrix, spread: NDArray[np.float64]) -> float:
+    """Root mean square over the corners of the motion that a covariance allows."""
+    corners = tau @ scene.frame.corners
+    moves = (scene.basis @ corners)[:, :2] * scene.frame.radius
+    variance = np.einsum("iac,ij,jac->c", moves, spread, moves)
+    return float(np.sqrt(max(float(variance.mean()), 0.0)))

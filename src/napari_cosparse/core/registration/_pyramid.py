@@ -1,0 +1,88 @@
+"""Both images at ever coarser resolution: pixel p of level l lies at 2**l * p of the image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import gaussian_filter, minimum_filter
+
+from napari_cosparse.core.types import Mask, Plane
+
+from ._sides import Side, contrast
+
+SMOOTHING = 0.7  # pixels: deviation of the Gaussian before every second pixel is dropped
+LEAST_SIDE = 24  # pixels: below this a level has too few patches
+LEVELS = 4
+
+
+@dataclass(frozen=True)
+class Level:
+    """One image at one resolution.
+
+    Attributes
+    ----------
+    image : ndarray, shape (h, w), float32
+        Divided by its contrast.
+    usable : ndarray, shape (h, w), bool
+        Pixels that may be used.
+    scale : int
+        Pixels of the finest level per pixel of this one.
+    """
+
+    image: Plane
+    usable: Mask
+    scale: int
+
+    @property
+    def constant(self) -> bool:
+        """Whether nothing is left to align by."""
+        return not self.image.any()
+
+
+def pyramid(side: Side, levels: int) -> list[Level]:
+    """Levels of an image, finest first.
+
+    Parameters
+    ----------
+    side : Side
+        Image and usable pixels.
+    levels : int
+        How many.
+
+    Returns
+    -------
+    list of Level
+        Each divided by its own contrast.
+    """
+    out, image, usable = [], side.image, side.usable
+    for number in range(levels):
+        out.append(_level(image, usable, 2**number))
+        if number + 1 < levels:
+            image = gaussian_filter(image, SMOOTHING, mode="mirror")[::2, ::2]
+            usable = minimum_filter(usable, 3, mode="nearest")[::2, ::2]
+    return out
+
+
+def depth(shape_fixed: tuple[int, int], shape_moving: tuple[int, int]) -> int:
+    """Say how many levels a pair of shapes allows.
+
+    Parameters
+    ----------
+    shape_fixed, shape_moving : tuple of int
+        Sizes, in pixels.
+
+    Returns
+    -------
+    int
+        At most four for images up to about a thousand pixels; more for larger ones.
+    """
+    smallest = min(*shape_fixed, *shape_moving)
+    wanted = LEVELS + max(0, int(np.ceil(np.log2(max(*shape_fixed, *shape_moving) / 1024))))
+    return max(1, min(wanted, 1 + int(np.log2(max(smallest / LEAST_SIDE, 1)))))
+
+
+def _level(image: Plane, usable: Mask, scale: int) -> Level:
+    strength = contrast(image, usable)
+    scaled = image / np.float32(strength) if strength else np.zeros_like(image)
+    return Level(np.ascontiguousarray(scaled, np.float32), np.ascontiguousarray(usable), scale)

@@ -1,0 +1,124 @@
+"""Which pixels of the fixed image a level is judged by: small blocks, spread evenly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+from scipy.ndimage import minimum_filter
+
+from napari_cosparse.core.types import Plane
+
+from ._pyramid import Level
+
+BLOCK = 8  # pixels: side of a block; its patches share most of their pixels
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Blocks of pixels of one level of the fixed image.
+
+    Attributes
+    ----------
+    rows, columns : ndarray, shape (blocks, side + 2 * radius), float64
+        Positions of each block's lines, in pixels of the level; the outermost `radius` serve the
+        patches only.
+    values : ndarray, shape (blocks, side + 2 * radius, side + 2 * radius)
+        The image there.
+    weight : ndarray, shape (blocks, side, side)
+        1 where the patch around a pixel is usable, else 0.
+    radius : int
+        Reach of the patches, in pixels.
+    """
+
+    rows: NDArray[np.float64]
+    columns: NDArray[np.float64]
+    values: Plane
+    weight: Plane
+    radius: int
+
+    def part(self, start: int, stop: int) -> Samples:
+        """Take some of the blocks.
+
+        Parameters
+        ----------
+        start, stop : int
+            First block, and the one after the last.
+
+        Returns
+        -------
+        Samples
+            Views.
+        """
+        piece = slice(start, stop)
+        return Samples(
+            self.rows[piece],
+            self.columns[piece],
+            self.values[piece],
+            self.weight[piece],
+            self.radius,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self.rows)
+
+
+def choose_samples(level: Level, radius: int, limit: int, seed: int, block: int = BLOCK) -> Samples:
+    """Spread blocks over the usable part of a level of the fixed image.
+
+    Parameters
+    ----------
+    level : Level
+        Fixed image.
+    radius : int
+        Reach of the patches, in pixels.
+    limit : int
+        Number of pixels that suffices.
+    seed : int
+        For the choice among many.
+    block : int
+        Side of a block, in pixels; 1 takes single pixels.
+
+    Returns
+    -------
+    Samples
+        All blocks if they fit the limit.
+    """
+    weight = _weights(level, radius, block)
+    tops, lefts = np.nonzero(weight.sum((2, 3)))
+    chosen = _spread(len(tops), max(1, limit // block**2), seed)
+    tops, lefts = tops[chosen], lefts[chosen]
+    side = block + 2 * radius
+    padded = np.pad(level.image, ((0, block + radius),) * 2, mode="edge")
+    windows = sliding_window_view(padded, (side, side))
+    line = np.arange(side, dtype=np.float64)
+    return Samples(
+        tops[:, None] * block + line,
+        lefts[:, None] * block + line,
+        np.ascontiguousarray(windows[tops * block, lefts * block]),
+        np.ascontiguousarray(weight[tops, lefts]),
+        radius,
+    )
+
+
+def _weights(level: Level, radius: int, block: int) -> Plane:
+    """Usable centres, cut into blocks: shape (down, across, block, block)."""
+    usable = level.usable
+    if radius:
+        usable = minimum_filter(usable, 2 * radius + 1, mode="nearest")
+        usable = usable[radius:-radius, radius:-radius]
+    down, across = (-(-size // block) for size in usable.shape)
+    full = np.zeros((down * block, across * block), np.float32)
+    full[: usable.shape[0], : usable.shape[1]] = usable
+    return full.reshape(down, block, across, block).swapaxes(1, 2)
+
+
+def _spread(count: int, wanted: int, seed: int) -> NDArray[np.int64]:
+    """About evenly spaced indices: one at random from each of `wanted` equal stretches."""
+    if count <= wanted:
+        return np.arange(count)
+    jitter = np.random.default_rng(seed).random(wanted)
+    return ((np.arange(wanted) + jitter) * (count / wanted)).astype(np.int64)

@@ -1,0 +1,111 @@
+"""Cubic B-spline interpolation of an image at any points, with its analytic derivative."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.ndimage import spline_filter
+
+from napari_cosparse.core.types import Plane
+
+MARGIN = 4  # samples kept beyond each border, so that 4 x 4 neighbourhoods never need a test
+
+
+class Spline:
+    """An image as a smooth function of position; mirrored about its border pixels.
+
+    Parameters
+    ----------
+    image : ndarray, shape (h, w)
+        Samples at whole positions. Any unit.
+    interpolate : bool
+        Pass through the samples. False uses them as coefficients: a smooth function within their
+        range, which suits weights.
+    dtype : dtype-like
+        Arithmetic.
+    """
+
+    def __init__(
+        self, image: Plane, *, interpolate: bool = True, dtype: DTypeLike = np.float32
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        self.shape = image.shape
+        samples = np.asarray(image, np.float64)
+        if interpolate and min(image.shape) > 1:
+            samples = spline_filter(samples, 3, mode="mirror")
+        small = min(image.shape) <= MARGIN
+        padded = np.pad(samples, MARGIN, mode="edge" if small else "reflect")
+        self._width = padded.shape[1]
+        self._flat = np.ascontiguousarray(padded, self.dtype).ravel()
+        self._taps = np.add.outer(np.arange(4) * self._width, np.arange(4)).reshape(16, 1)
+
+    def sample(self, rows: Plane, columns: Plane) -> tuple[Plane, Plane, Plane]:
+        """Value and derivatives at some positions.
+
+        Parameters
+        ----------
+        rows, columns : ndarray, shape (...)
+            Positions in pixels. Beyond the border the function goes on constantly.
+
+        Returns
+        -------
+        value, along_rows, along_columns : ndarray, shape (...)
+            In the image's unit, and per pixel.
+        """
+        shape = rows.shape
+        first, down, slope_down = self._weights(rows.ravel(), self.shape[0])
+        second, right, slope_right = self._weights(columns.ravel(), self.shape[1])
+        start = (first + (MARGIN - 1)) * self._width + (second + (MARGIN - 1))
+        near = self._flat.take(start + self._taps).reshape(4, 4, -1)
+        line = np.einsum("jn,ijn->in", right, near)
+        value = np.einsum("in,in->n", down, line)
+        along_rows = np.einsum("in,in->n", slope_down, line)
+        along_columns = np.einsum("in,in->n", down, np.einsum("jn,ijn->in", slope_right, near))
+        return value.reshape(shape), along_rows.reshape(shape), along_columns.reshape(shape)
+
+    def _weights(
+        self, positions: NDArray[np.floating], size: int
+    ) -> tuple[NDArray[np.int64], Plane, Plane]:
+        """First whole position below, the four weights there, and their derivatives."""
+        inside = np.clip(positions, -2.0, size + 1.0)
+        whole = np.floor(inside)
+        t = (inside - whole).astype(self.dtype)
+        return whole.astype(np.int64), cubic_weights(t), cubic_slopes(t)
+
+
+def cubic_weights(t: Plane) -> Plane:
+    """Cubic B-spline at the four whole positions around one.
+
+    Parameters
+    ----------
+    t : ndarray, shape (n,)
+        Distance from the second of the four, in [0, 1].
+
+    Returns
+    -------
+    ndarray, shape (4, n)
+        Weights; they sum to one.
+    """
+    s = 1 - t
+    return np.stack(
+        [s**3 / 6, (4 - 3 * t * t * (2 - t)) / 6, (4 - 3 * s * s * (2 - s)) / 6, t**3 / 6]
+    ).astype(t.dtype, copy=False)
+
+
+def cubic_slopes(t: Plane) -> Plane:
+    """Differentiate `cubic_weights`.
+
+    Parameters
+    ----------
+    t : ndarray, shape (n,)
+        Distance from the second of the four, in [0, 1].
+
+    Returns
+    -------
+    ndarray, shape (4, n)
+        Derivatives; they sum to zero.
+    """
+    s = 1 - t
+    return np.stack([-s * s / 2, t * (3 * t - 4) / 2, -s * (3 * s - 4) / 2, t * t / 2]).astype(
+        t.dtype, copy=False
+    )

@@ -1,0 +1,257 @@
+"""Where to start: every shift at once by FFT, for a grid of rotations and scales.
+
+Edges of both images become fields of doubled gradient angles, which do not care which side of an
+edge is brighter. Their correlation is divided by what chance would give, so that a small overlap
+wins only if it fits beyond chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import fft2, ifft2, next_fast_len
+from scipy.ndimage import affine_transform, maximum_filter, minimum_filter
+
+from napari_cosparse.core.types import Plane
+
+from ._frame import Frame, Matrix
+from ._pyramid import Level
+
+LARGEST = 256  # pixels: side of the level that is searched
+FLOOR = 0.2  # contrasts per pixel: gradients below count little
+ANGLE_STEP = 3.0  # degrees
+SCALE_STEP = 1.08
+LEAST_OVERLAP = 0.15  # of the smaller image's area
+PEAKS = 2  # shifts of each rotation and scale
+APART = 4  # pixels of the searched level between two candidates of one rotation
+
+
+class Candidate(NamedTuple):
+    """A motion worth refining.
+
+    Attributes
+    ----------
+    tau : ndarray, shape (3, 3)
+        In normalised coordinates.
+    score : float
+        How far the correlation exceeds chance, in deviations.
+    """
+
+    tau: Matrix
+    score: float
+
+
+def edge_field(level: Level) -> NDArray[np.complex64]:
+    """Doubled gradient angle of each pixel, weighted towards clear edges.
+
+    Parameters
+    ----------
+    level : Level
+        One image; unusable pixels and their neighbours get 0.
+
+    Returns
+    -------
+    ndarray, shape (h, w), complex64
+        Of modulus below 1.
+    """
+    rows, columns = np.gradient(level.image)
+    field = np.asarray(columns + 1j * rows, np.complex64) ** 2
+    field /= rows**2 + columns**2 + np.float32(FLOOR**2)
+    field[~minimum_filter(level.usable, 3, mode="nearest")] = 0
+    return np.asarray(field, np.complex64)
+
+
+def grid_of_motions(max_rotation: float, max_scale: float) -> list[tuple[float, float]]:
+    """Rotations and scales to try.
+
+    Parameters
+    ----------
+    max_rotation : float
+        Largest rotation either way, in degrees; 180 means the whole circle.
+    max_scale : float
+        Largest magnification; 1 means none. Its inverse is the smallest.
+
+    Returns
+    -------
+    list of (float, float)
+        Angle in degrees and scale.
+    """
+    turns = int(np.ceil(min(max_rotation, 180.0) / ANGLE_STEP))
+    angles = np.arange(-turns, turns + 1) * ANGLE_STEP
+    if turns * ANGLE_STEP >= 180.0:
+        angles = angles[1:]
+    steps = int(np.ceil(np.log(max_scale) / np.log(SCALE_STEP) - 1e-9))
+    scales = SCALE_STEP ** np.arange(-steps, steps + 1.0)
+    return [(float(a), float(s)) for s in scales for a in angles]
+
+
+def search(
+    fixed: Level,
+    moving: Level,
+    frame: Frame,
+    motions: list[tuple[float, float]],
+    linear: NDArray[np.float64] | None = None,
+) -> Iterator[list[Candidate]]:
+    """Best shifts for each rotation and scale.
+
+    Parameters
+    ----------
+    fixed, moving : Level
+        Of one scale.
+    frame : Frame
+        Centres and unit of length.
+    motions : list of (float, float)
+        Angles in degrees and scales, see `grid_of_motions`.
+    linear : ndarray, shape (2, 2), optional
+        Linear part that the motions are applied after.
+
+    Yields
+    ------
+    list of Candidate
+        For one rotation and scale.
+    """
+    other = edge_field(moving)
+    base = np.eye(2) if linear is None else linear
+    side = int(np.ceil(np.hypot(*fixed.image.shape) * max(s for _, s in motions) * _norm(base))) + 1
+    shape = tuple(next_fast_len(side + size) for size in other.shape)
+    spectra = fft2(other, shape), fft2(np.abs(other) ** 2, shape)
+    room = LEAST_OVERLAP * min(fixed.image.size, moving.image.size)
+    inside = fft2(np.ones(other.shape, np.float32), shape)
+    for angle, scale in motions:
+        turn = scale * rotation(angle) @ base
+        canvas = turned(fixed, turn)
+        field = edge_field(canvas)
+        match = ifft2(np.conj(fft2(field, shape)) * spectra[0]).real
+        chance = ifft2(np.conj(fft2(np.abs(field) ** 2, shape)) * spectra[1]).real
+        area = ifft2(np.conj(fft2(canvas.usable.astype(np.float32), shape)) * inside).real
+        score = match / np.sqrt(np.maximum(chance, 1e-3 * room) / 2)
+        score[area < room] = 0
+        yield [
+            Candidate(placed(shift, canvas, turn, moving, frame), value)
+            for shift, value in peaks_of(score, PEAKS, other.shape)
+        ]
+
+
+def rotation(angle: float) -> NDArray[np.float64]:
+    """Matrix of a rotation.
+
+    Parameters
+    ----------
+    angle : float
+        In degrees, from the row axis towards the column axis.
+
+    Returns
+    -------
+    ndarray, shape (2, 2)
+    """
+    turn = np.deg2rad(angle)
+    c, s = np.cos(turn), np.sin(turn)
+    return np.array([[c, -s], [s, c]])
+
+
+def _norm(linear: NDArray[np.float64]) -> float:
+    return float(np.linalg.norm(linear, 2))
+
+
+def turned(level: Level, linear: NDArray[np.float64]) -> Level:
+    """Lay the fixed image on a canvas in the moving image's orientation, centre on centre.
+
+    Parameters
+    ----------
+    level : Level
+        Fixed image.
+    linear : ndarray, shape (2, 2)
+        Fixed pixel -> canvas pixel.
+
+    Returns
+    -------
+    Level
+        Unusable where the canvas shows nothing.
+    """
+    shape = np.array(level.image.shape)
+    size = np.ceil(np.abs(linear) @ (shape - 1)).astype(int) + 1
+    back = np.linalg.inv(linear)
+    offset = (shape - 1) / 2 - back @ ((size - 1) / 2)
+    usable = affine_transform(
+        level.usable.astype(np.float32), back, offset, tuple(size), order=1, cval=0.0
+    )
+    image = affine_transform(level.image, back, offset, tuple(size), order=1, mode="nearest")
+    return Level(image, usable > 0.99, level.scale)
+
+
+def peaks_of(
+    score: Plane, count: int, reach: tuple[int, ...]
+) -> list[tuple[tuple[int, int], float]]:
+    """Highest local maxima of a correlation over all shifts.
+
+    Parameters
+    ----------
+    score : ndarray, shape (h, w)
+        Periodic; shifts beyond `reach` are negative ones.
+    count : int
+        How many to return at most.
+    reach : tuple of int
+        Shape of the moving image.
+
+    Returns
+    -------
+    list of ((int, int), float)
+        Shift and score, best first.
+    """
+    top = maximum_filter(score, 2 * APART + 1, mode="wrap")
+    places = np.flatnonzero((score == top) & (score > 0))
+    best = places[np.argsort(score.reshape(-1)[places], kind="stable")[::-1][:count]]
+    found = []
+    for place in best:
+        row, column = divmod(int(place), score.shape[1])
+        value = float(score[row, column])
+        row -= score.shape[0] if row >= reach[0] else 0
+        column -= score.shape[1] if column >= reach[1] else 0
+        found.append(((row, column), value))
+    return found
+
+
+def placed(
+    shift: tuple[int, int],
+    canvas: Level,
+    linear: NDArray[np.float64],
+    moving: Level,
+    frame: Frame,
+) -> Matrix:
+    """Group element that lays the canvas of the turned fixed image on the moving image.
+
+    Parameters
+    ----------
+    shift : tuple of int
+        Place of the canvas' first pixel in the moving image, in pixels of the level.
+    canvas : Level
+        Turned fixed image.
+    linear : ndarray, shape (2, 2)
+        What turned it.
+    moving : Level
+        Moving image.
+    frame : Frame
+        Centres and unit of length.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        In normalised coordinates.
+    """
+    centre = (np.array(canvas.image.shape) - 1) / 2 + shift
+    fixed_centre = (np.array(frame.shape_fixed) - 1) / 2
+    level_centre = canvas.scale * (np.array(_level_shape(frame, canvas.scale)) - 1) / 2
+    tau = np.eye(3)
+    tau[:2, :2] = linear
+    # the last pixels of a level and of the image differ: the centres do not coincide
+    lag = linear @ (fixed_centre - level_centre)
+    tau[:2, 2] = (centre * moving.scale + lag - frame.centre_moving) / frame.radius
+    return tau
+
+
+def _level_shape(frame: Frame, scale: int) -> tuple[int, int]:
+    rows, columns = (-(-size // scale) for size in frame.shape_fixed)
+    return rows, columns

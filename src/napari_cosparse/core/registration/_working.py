@@ -1,0 +1,183 @@
+"""Both images on grids of one pixel size that fit the solvers, and the way back to their pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import affine_transform, gaussian_filter
+
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.types import Mask, Plane
+
+from ._frame import Matrix
+from ._sides import LEAST_SIDE, Side, check_mask, luminance, make_side
+
+LARGEST = 2048  # pixels: longer sides are reduced before registration
+ENOUGH = 0.5  # share of known pixels that make a reduced pixel known
+STRIP = 1 << 24  # pixels read at once from a large image
+SAME = 1e-6  # relative difference of pixel sizes that means the same
+
+
+@dataclass(frozen=True)
+class Source:
+    """One image as it came.
+
+    Attributes
+    ----------
+    image : array-like, shape (h, w) or (h, w, 3) or (h, w, 4)
+        NumPy, dask, Zarr: anything with a shape that can be cut.
+    name : str
+        What it is called in messages.
+    mask : ndarray, shape (h, w), optional
+        Nonzero where the image may be used.
+    invalid : float, optional
+        Value that means unknown.
+    pixel_size : tuple of float
+        Rows and columns, in any unit that both images share.
+    """
+
+    image: Any
+    name: str
+    mask: Any = None
+    invalid: float | None = None
+    pixel_size: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.image.shape[:2]
+        return int(rows), int(columns)
+
+
+@dataclass(frozen=True)
+class Working:
+    """One image on the working grid.
+
+    Attributes
+    ----------
+    side : Side
+        Ready to be registered.
+    to_working : ndarray, shape (3, 3)
+        Pixel of the image -> pixel of the working grid.
+    reduction : int
+        Pixels of the image per working pixel, before any resampling.
+    """
+
+    side: Side
+    to_working: Matrix
+    reduction: int
+
+
+def working_pair(fixed: Source, moving: Source) -> tuple[Working, Working]:
+    """Bring two images to working grids of one square pixel size.
+
+    Parameters
+    ----------
+    fixed, moving : Source
+        The images.
+
+    Returns
+    -------
+    tuple of Working
+        Both; the pixel is the largest side of any pixel of the two, larger for images of more than
+        about 2000 pixels.
+
+    Raises
+    ------
+    InputError
+        If an image, mask or pixel size breaks a rule.
+    """
+    sizes = [_pixel_size(source) for source in (fixed, moving)]
+    pixel = float(np.max(sizes))
+    largest = max(
+        length * step / pixel
+        for source, size in zip((fixed, moving), sizes, strict=True)
+        for length, step in zip(source.shape, size, strict=True)
+    )
+    pixel *= max(1, int(np.ceil(largest / LARGEST)))
+    first, second = (_place(source, pixel) for source in (fixed, moving))
+    return first, second
+
+
+def _pixel_size(source: Source) -> NDArray[np.float64]:
+    size = np.asarray(source.pixel_size, np.float64)
+    if size.shape != (2,) or not (np.isfinite(size).all() and (size > 0).all()):
+        raise InputError(
+            f"pixel size {source.pixel_size} of {source.name} must be two positive numbers "
+            "(rows, columns); mirror the image itself if an axis is reversed"
+        )
+    return size
+
+
+def _place(source: Source, pixel: float) -> Working:
+    ratio = pixel / _pixel_size(source)
+    if (np.abs(ratio - 1) <= SAME).all():
+        return Working(_whole(source), np.eye(3), 1)
+    reduction = max(1, int(np.floor(ratio.min() + SAME)))
+    side = _whole(source) if reduction == 1 else _reduced(source, reduction)
+    matrix = np.diag([1 / reduction, 1 / reduction, 1.0])
+    matrix[:2, 2] = (1 / reduction - 1) / 2  # the middle of a block of pixels
+    rest = ratio / reduction
+    if (np.abs(rest - 1) > SAME).any():
+        side = _resampled(side, rest)
+        matrix = np.diag([1 / rest[0], 1 / rest[1], 1.0]) @ matrix
+    if min(side.image.shape) < LEAST_SIDE:
+        raise InputError(
+            f"{source.name} has {side.image.shape[0]} x {side.image.shape[1]} pixels of size "
+            f"{pixel:g}, the coarser of the two images; registration needs at least {LEAST_SIDE} "
+            "along each side: check the pixel sizes"
+        )
+    return Working(side, matrix, reduction)
+
+
+def _whole(source: Source) -> Side:
+    mask = None if source.mask is None else np.asarray(source.mask)
+    return make_side(np.asarray(source.image), source.name, mask, source.invalid)
+
+
+def _resampled(side: Side, ratio: NDArray[np.float64]) -> Side:
+    """Resample to pixels that are `ratio` times as large along each axis."""
+    shape = tuple(np.floor((np.array(side.image.shape) - 1) / ratio + 1e-6).astype(int) + 1)
+    blur = 0.5 * np.sqrt(np.maximum(ratio**2 - 1, 0))
+    smooth = gaussian_filter(side.image, blur, mode="nearest")
+    image = affine_transform(smooth, ratio, 0.0, shape, order=3, mode="nearest")
+    usable = affine_transform(side.usable.astype(np.float32), ratio, 0.0, shape, order=1)
+    return replace(side, image=image, usable=usable > 1 - 1e-3)
+
+
+def _reduced(source: Source, factor: int) -> Side:
+    """Average blocks of pixels, reading strips."""
+    rows, columns = (size // factor for size in source.shape)
+    if min(rows, columns) < LEAST_SIDE:
+        raise InputError(
+            f"{source.name} has {source.shape[0]} x {source.shape[1]} pixels, which is "
+            f"{rows} x {columns} of the pixels of the other image; registration needs at least "
+            f"{LEAST_SIDE} along each side: check the pixel sizes"
+        )
+    image = np.empty((rows, columns), np.float64)
+    usable = np.empty((rows, columns), np.bool_)
+    step = max(1, STRIP // (columns * factor * factor))
+    for top in range(0, rows, step):
+        stop = min(top + step, rows)
+        part = slice(top * factor, stop * factor), slice(0, columns * factor)
+        image[top:stop], usable[top:stop] = _block_means(source, part, factor)
+    if source.mask is not None:
+        check_mask(np.asarray(source.mask), source.shape, source.name)
+    return make_side(np.where(usable, image, np.nan), source.name)
+
+
+def _block_means(source: Source, part: tuple[slice, slice], factor: int) -> tuple[Plane, Mask]:
+    raw = np.asarray(source.image[part])
+    gray = luminance(raw, source.name)
+    known = np.isfinite(gray)
+    if source.invalid is not None:
+        known &= (raw if raw.ndim == 2 else raw[..., :3].max(-1)) != source.invalid
+    if source.mask is not None:
+        known &= np.asarray(source.mask[part]) != 0
+    shape = gray.shape[0] // factor, factor, gray.shape[1] // factor, factor
+    count = known.reshape(shape).sum((1, 3))
+    total = np.where(known, gray, 0).reshape(shape).sum((1, 3))
+    return total / np.maximum(count, 1), count >= ENOUGH * factor**2
