@@ -63,7 +63,6 @@ __all__ = [
     "Extent",
     "Learned",
     "OperatorPair",
-    "RegisterSettings",
     "Registration",
     "Transform",
     "Upsampled",

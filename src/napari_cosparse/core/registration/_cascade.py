@@ -18,7 +18,6 @@ from ._verdict import MEASURE_NAMES, Verdict, judge, judge_quickly
 FIRST_ROTATION = 30.0  # degrees either way
 WIDE_GAIN = 1.1  # how much better a start on the whole circle must be
 MIRROR_GAIN = 1.25  # how much better a start in the mirror must be
-BLEND = 2.0  # weight of the normalised information beside the co-sparsity
 
 
 @dataclass(frozen=True)
@@ -101,12 +100,12 @@ def decide(scene: Scene, order: Order) -> Steps:
         wide = yield from _whole_circle(scene, first, order, outcome)
         if wide.verdict.trusted:
             return wide
-        outcome = _better(scene, outcome, wide)
+        outcome = _better(outcome, wide)
     if order.measure == "auto":
         other = yield from attempt(scene, "nmi", order)
         if other.verdict.trusted:
             return other
-        outcome = yield from _blend(scene, outcome, other)
+        outcome = _clearer(outcome, other)
     if order.mirror and order.start is None:
         return (yield from _look_into_mirror(scene, first, order, outcome))
     return outcome
@@ -161,29 +160,16 @@ def _whole_circle(scene: Scene, measure: str, order: Order, before: Outcome) -> 
     return (yield from _from_starts(scene, measure, replace(order, plan=plan), starts))
 
 
-def _better(scene: Scene, first: Outcome, second: Outcome) -> Outcome:
+def _better(first: Outcome, second: Outcome) -> Outcome:
     """Of two answers that are not trusted the one whose start stood out more."""
-    del scene
     return second if second.answer.score > first.answer.score else first
 
 
-def _blend(scene: Scene, first: Outcome, second: Outcome) -> Steps:
-    """Of two answers that are not trusted the one that both measures like better."""
-    level = min(scene.start_level, len(scene.fixed) - 1)
-    edges = scene.cost(level, "mutual", 20_000)
-    grey = scene.cost(level, "nmi", 20_000)
-    totals = []
-    for outcome in (first, second):
-        tau = outcome.answer.tau
-        totals.append(edges(tau).cost + BLEND * (grey(tau).cost + 1))
-        yield Progress("compare the two measures", len(totals), 2)
-    best, rest = (first, second) if totals[0] <= totals[1] else (second, first)
-    reason = (
-        f"{first.verdict.because}; {second.verdict.because}"
-        if best is first
-        else f"{second.verdict.because}; {first.verdict.because}"
-    )
-    del rest
+def _clearer(first: Outcome, second: Outcome) -> Outcome:
+    """Of two answers that are not trusted the one that more starts and no rival speak for."""
+    ranks = [o.answer.agreement + float(np.nan_to_num(o.answer.margin)) for o in (first, second)]
+    best, rest = (first, second) if ranks[0] >= ranks[1] else (second, first)
+    reason = f"{best.verdict.because}; {rest.verdict.because}"
     return replace(best, verdict=replace(best.verdict, because=reason))
 
 

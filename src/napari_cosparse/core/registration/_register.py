@@ -40,9 +40,25 @@ def register(
     moving: Any,  # noqa: ANN401
     operators: OperatorPair,
     *,
+    group: str = "SE",
+    measure: str = "auto",
+    solver: str = "gauss-newton",
+    initial: Any = None,  # noqa: ANN401
+    points: Any = None,  # noqa: ANN401
+    mask_fixed: Any = None,  # noqa: ANN401
+    mask_moving: Any = None,  # noqa: ANN401
+    invalid: tuple[float | None, float | None] = (None, None),
+    pixel_size_fixed: tuple[float, float] = (1.0, 1.0),
+    pixel_size_moving: tuple[float, float] = (1.0, 1.0),
+    region: tuple[int, int, int, int] | None = None,
+    search: bool | None = None,
+    max_rotation: float | None = None,
+    max_scale: float | None = None,
+    verdict: bool = True,
+    allow_reflection: bool = False,
+    seed: int = 0,
     report: Callable[[Progress], None] | None = None,
     map_: Map = map,
-    **settings: Any,  # noqa: ANN401 - the keywords below
 ) -> Registration:
     """Register two images of different modalities.
 
@@ -61,10 +77,6 @@ def register(
         Image that is laid on it, likewise.
     operators : OperatorPair
         U for the fixed image, V for the moving one.
-    report : callable, optional
-        Called with `Progress` after each step.
-    map_ : Map, optional
-        Applies a function to tiles, for instance in threads.
     group : {"SE", "SO", "similarity", "SA", "A"}
         Motions to choose from: rotation and shift; rotation about the centres; these and one
         scale; area-preserving affine; affine. In physical units if pixel sizes are given.
@@ -103,6 +115,10 @@ def register(
         Accept a mirrored moving image. Otherwise it is named, and not trusted.
     seed : int
         For the choice of pixels.
+    report : callable, optional
+        Called with `Progress` after each step.
+    map_ : Map, optional
+        Applies a function to tiles, for instance in threads.
 
     Returns
     -------
@@ -114,8 +130,26 @@ def register(
     InputError
         If an image, mask or setting breaks a rule.
     """
-    steps = register_steps(fixed, moving, operators, RegisterSettings(**settings), map_=map_)
-    return drain(steps, report)
+    settings = RegisterSettings(
+        group=group,
+        measure=measure,
+        solver=solver,
+        initial=initial,
+        points=points,
+        mask_fixed=mask_fixed,
+        mask_moving=mask_moving,
+        invalid=invalid,
+        pixel_size_fixed=pixel_size_fixed,
+        pixel_size_moving=pixel_size_moving,
+        region=region,
+        search=search,
+        max_rotation=max_rotation,
+        max_scale=max_scale,
+        verdict=verdict,
+        allow_reflection=allow_reflection,
+        seed=seed,
+    )
+    return drain(register_steps(fixed, moving, operators, settings, map_=map_), report)
 
 
 def register_steps(
