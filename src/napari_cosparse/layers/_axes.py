@@ -27,6 +27,8 @@ class Stack:
     first, second : tuple of int
         For each of these axes, its place among the leading axes of the first and of the second
         layer; -1 where a layer has no such axis, or has it with length 1.
+    counts : tuple of int
+        Number of leading axes of both layers.
     """
 
     labels: tuple[str, ...]
