@@ -12,6 +12,8 @@ from ._frame import Matrix
 from ._newton import motion_of
 from ._scene import Scene
 
+LEAST_BEND = 0.1  # of the largest second derivative
+
 
 @dataclass(frozen=True)
 class Determined:
@@ -78,7 +80,10 @@ def _bend(scene: Scene, cost: Cost, tau: Matrix) -> NDArray[np.float64]:
         up, down = (cost(scene.group.exp(sign * step) @ tau).slope for sign in (1, -1))
         columns.append((up - down) / (2 * float(np.abs(step).sum())))
     bend = np.stack(columns)
-    return (bend + bend.T) / 2
+    values, vectors = np.linalg.eigh((bend + bend.T) / 2)
+    # the roughness of the cost must not pass for a direction that nothing determines
+    held = np.maximum(values, LEAST_BEND * max(float(values.max()), 1e-12))
+    return np.asarray((vectors * held) @ vectors.T)
 
 
 def _corner_error(scene: Scene, tau: Matrix, spread: NDArray[np.float64]) -> float:

@@ -24,7 +24,7 @@ from ._registration import Registration
 from ._residual import residual_map
 from ._scene import Scene, make_scene
 from ._settings import RegisterSettings
-from ._solve import PIXELS, Answer, Plan
+from ._solve import PIXELS, Plan, Walked
 from ._verdict import Verdict
 from ._working import Source, Working, working_pair
 
@@ -185,6 +185,19 @@ def register_steps(
     """
     task = _prepare(fixed, moving, operators, settings, map_)
     return _run(task)
+
+
+@dataclass(frozen=True)
+class MotionProgress(Progress):
+    """Progress of a registration.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (3, 3), or None
+        Where the solver is: fixed pixel (row, column, 1) -> moving pixel; None in backward runs.
+    """
+
+    matrix: Matrix | None = None
 
 
 @dataclass(frozen=True)
@@ -384,7 +397,7 @@ def _refused(working: tuple[Working, Working]) -> str | None:
 def _run(task: Task) -> Generator[Progress, None, Registration]:
     if task.refused is not None:
         return _not_registered(task, task.refused)
-    outcome = yield from decide(task.scene, task.order)
+    outcome = yield from _with_matrix(task, decide(task.scene, task.order))
     verdict = describe(outcome, allow_reflection=task.settings.allow_reflection)
     scene = task.scene.mirrored() if outcome.reflected else task.scene
     yield Progress("judge the answer", 1, 2)
@@ -393,6 +406,24 @@ def _run(task: Task) -> Generator[Progress, None, Registration]:
     tau = task.start if kept else outcome.answer.tau
     yield Progress("judge the answer", 2, 2)
     return _result(task, scene, outcome, verdict, found, tau)
+
+
+def _with_matrix(
+    task: Task, steps: Generator[Progress, None, Outcome]
+) -> Generator[Progress, None, Outcome]:
+    """Say where the solver is in pixels, so that who cancels may keep the best so far."""
+    while True:
+        try:
+            progress = next(steps)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        if isinstance(progress, Walked):
+            matrix = task.matrix(progress.tau) if progress.scene is task.scene else None
+            progress = MotionProgress(
+                progress.stage, progress.step, progress.total, progress.cost, matrix
+            )
+        yield progress
 
 
 def _determined(scene: Scene, outcome: Outcome, start: Matrix) -> Determined:
@@ -460,6 +491,3 @@ def _not_registered(task: Task, reason: str) -> Registration:
         history=(),
         **record(task.settings, task.sources, task.scene),
     )
-
-
-__all__ = ["Answer", "register", "register_steps"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ._start_nmi import LARGEST as LARGEST_NMI
 from ._start_nmi import search_information
 
 CANDIDATES = 4
-LARGEST_COARSE = 128  # pixels: side of the level that most rotations and scales are ruled out on
+LARGEST_COARSE = 160  # pixels: side of the level that most rotations and scales are ruled out on
 KEPT_MOTIONS = 6
 WORTH = 0.6  # of the best score: candidates below are not refined
 APART = 0.03  # of the larger side: candidates nearer than this are one
@@ -66,6 +66,22 @@ class Answer:
     stop: Stop
     history: tuple[float, ...]
     overlap: float
+
+
+@dataclass(frozen=True)
+class Walked(Progress):
+    """Progress of a solver, with where it is.
+
+    Attributes
+    ----------
+    tau : ndarray, shape (3, 3)
+        In normalised coordinates.
+    scene : Scene
+        The pair that is registered; backward runs have another.
+    """
+
+    tau: Matrix = field(default_factory=lambda: np.eye(3))
+    scene: Scene | None = None
 
 
 @dataclass(frozen=True)
@@ -240,7 +256,11 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
     for number, start in enumerate(chosen):
         stage = f"refine start {number + 1} of {len(chosen)}"
         ends.append(
-            (yield from _walk(scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE), stage, []))
+            (
+                yield from _walk(
+                    scene, scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE), stage, []
+                )
+            )
         )
     best = min(ends, key=lambda end: end.found.cost)
     together = TOGETHER * max(scene.frame.shape_fixed)
@@ -299,7 +319,9 @@ def descend(
         history = []
         stage = f"refine at 1/{2**level} resolution" if level else "refine at full resolution"
         tolerance = COARSE_TOLERANCE if level else 0.01
-        state = yield from _walk(scene.walk(cost, tau, ITERATIONS, tolerance), stage, history)
+        state = yield from _walk(
+            scene, scene.walk(cost, tau, ITERATIONS, tolerance), stage, history
+        )
         tau, made = state.tau, made + state.evaluations
     if state is None:
         state = State(tau, scene.cost(finest, measure, PIXELS)(tau), 1, Stop.CHANGE_SMALL)
@@ -318,7 +340,7 @@ def descend(
 
 
 def _walk(
-    steps: Generator[State, None, State], stage: str, history: list[float]
+    scene: Scene, steps: Generator[State, None, State], stage: str, history: list[float]
 ) -> Generator[Progress, None, State]:
     """Report each step of a solver as progress."""
     for made in range(1, 10**9):
@@ -328,5 +350,5 @@ def _walk(
             last: State = end.value
             return last
         history.append(state.found.cost)
-        yield Progress(stage, min(made, ITERATIONS), ITERATIONS, state.found.cost)
+        yield Walked(stage, min(made, ITERATIONS), ITERATIONS, state.found.cost, state.tau, scene)
     raise AssertionError  # pragma: no cover

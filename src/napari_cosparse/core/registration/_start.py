@@ -20,7 +20,7 @@ from napari_cosparse.core.types import Plane
 from ._frame import Frame, Matrix
 from ._pyramid import Level
 
-LARGEST = 256  # pixels: side of the level that is searched
+LARGEST = 320  # pixels: side of the level that is searched
 FLOOR = 0.2  # contrasts per pixel: gradients below count little
 ANGLE_STEP = 3.0  # degrees
 SCALE_STEP = 1.08
