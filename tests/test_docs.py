@@ -102,7 +102,7 @@ def test_commands_are_understood(page, words):
 
 def test_the_readme_shows_every_command():
     shown = {words[0] for page, words in commands() if page == "README.md"}
-    assert shown == {"demo", "upsample", "learn", "operators", "info"}
+    assert shown == {"demo", "upsample", "learn", "register", "apply", "operators", "info"}
 
 
 def test_the_readme_lists_the_shipped_operators():
