@@ -1,0 +1,90 @@
+"""Settings that break a rule: each message names the culprit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.registration import RegisterSettings
+from support.moved_pair import motion, moved_pair, run
+
+TWO = np.zeros((2, 2))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "says"),
+    [
+        ({"group": "se"}, "group 'se' must be one of SO, SE, similarity, SA, A"),
+        ({"group": "similar"}, "group 'similar'.*did you mean 'similarity'"),
+        ({"group": "rigid"}, "group 'rigid'"),
+        ({"measure": "mutal"}, "measure 'mutal'.*did you mean 'mutual'"),
+        ({"solver": "newton"}, "solver 'newton'.*did you mean 'gauss-newton'"),
+        ({"max_rotation": -1}, "max_rotation -1 must be a number from 0 to 180 degrees"),
+        ({"max_rotation": 200}, "max_rotation 200"),
+        ({"max_rotation": float("nan")}, "max_rotation nan"),
+        ({"max_rotation": "30"}, "max_rotation '30'"),
+        ({"max_scale": 0.5}, "max_scale 0.5 must be a number from 1 to 4 times"),
+        ({"max_scale": 9}, "max_scale 9"),
+        ({"seed": -1}, "seed -1 must be a whole number"),
+        ({"seed": 1.5}, "seed 1.5"),
+        ({"invalid": (1, 2, 3)}, "invalid .* must be two values"),
+        ({"initial": np.eye(2)}, r"initial has shape \(2, 2\).*\(3, 3\)"),
+        ({"initial": np.full((3, 3), np.nan)}, "initial .*finite"),
+        ({"initial": "identity"}, "initial is no matrix"),
+        ({"initial": np.diag([1.0, 0, 1])}, "initial .*invertible"),
+        ({"initial": np.array([[1, 0, 0], [0, 1, 0], [5, 5, 1.0]])}, "initial .*last row"),
+        ({"initial": np.eye(3), "points": (TWO, TWO)}, "initial and points"),
+        ({"points": 3}, "points must be two arrays"),
+        ({"points": (TWO, np.zeros((3, 2)))}, r"points have shapes \(2, 2\) and \(3, 2\)"),
+        ({"points": (TWO.ravel(), TWO.ravel())}, "points have shapes"),
+        ({"points": (TWO[:1], TWO[:1])}, "1 pairs of points; the group SE needs at least 2"),
+        ({"points": (TWO, TWO), "group": "A"}, "2 pairs of points; the group A needs at least 3"),
+        ({"points": (TWO, TWO * np.nan)}, "pairs of points.*finite"),
+    ],
+)
+def test_message_names_the_culprit(keywords, says):
+    with pytest.raises(InputError, match=says):
+        RegisterSettings(**keywords)
+    with pytest.raises(InputError, match=says):
+        run(np.zeros((20, 20)), np.zeros((20, 20)), **keywords)
+
+
+def test_start_that_mirrors_is_refused():
+    fixed, moving = moved_pair()
+    with pytest.raises(InputError, match="initial has determinant -1; a start must not mirror"):
+        run(fixed, moving, initial=np.diag([1.0, -1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "searched"),
+    [
+        ({}, True),
+        ({"initial": np.eye(3)}, False),
+        ({"points": (TWO, TWO)}, False),
+        ({"initial": np.eye(3), "search": True}, True),
+        ({"search": False}, False),
+    ],
+)
+def test_start_is_searched_unless_one_is_given(keywords, searched):
+    assert RegisterSettings(**keywords).searched is searched
+
+
+def test_matrix_of_the_caller_is_copied():
+    matrix = np.eye(3)
+    kept = RegisterSettings(initial=matrix)
+    matrix[0, 2] = 9
+    assert kept.initial[0, 2] == 0
+
+
+def test_parameters_are_kept_as_json():
+    start = motion(2, (1, 1))
+    found = run(*moved_pair(), initial=start, invalid=(None, np.float32(-1)), region=(0, 0, 90, 90))
+    kept = json.loads(json.dumps(found.parameters))
+    assert kept["initial"] == start.tolist()
+    assert kept["invalid"] == [None, -1.0]
+    assert kept["region"] == [0, 0, 90, 90]
+    assert kept["solver"] == "gauss-newton"
+    assert kept["masked"] == [False, False]

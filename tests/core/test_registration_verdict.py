@@ -1,0 +1,159 @@
+"""What cannot be decided is not trusted, and says why."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter
+
+from napari_cosparse.core.descent import Stop
+from support.moved_pair import SHAPE, error, folded, motion, moved_pair, picture, run, view
+
+TRUTH = motion(7.3, (5.4, -8.3))
+
+
+SMALL = 72, 96
+
+
+def noise(seed, shape=SMALL, width=0.0):
+    return gaussian_filter(np.random.default_rng(seed).standard_normal(shape), width)
+
+
+def flip(columns=SHAPE[1]):
+    return np.array([[1, 0, 0], [0, -1, columns - 1], [0, 0, 1.0]])
+
+
+@cache
+def mirrored(*, allow):
+    """Registration with the reversed columns of the moving image."""
+    fixed, moving = moved_pair(TRUTH)
+    return run(fixed, moving[:, ::-1], verdict=True, allow_reflection=allow)
+
+
+def test_clear_pair_is_trusted():
+    found = run(*moved_pair(TRUTH), verdict=True)
+    assert found.trusted
+    assert found.because.startswith("mutual co-sparsity finds the same answer backwards")
+    assert max(found.inverse_consistency) < 1
+    assert found.margin > 0.3
+    assert 0 < found.predicted_error < 1
+    assert 0.7 < found.overlap < 1
+    assert not found.reflected
+    assert error(found.matrix, TRUTH) < 0.2
+    assert "trusted: mutual" in str(found)
+
+
+@pytest.mark.parametrize("width", [0, 2])
+def test_noise_is_not_trusted(width):
+    found = run(noise(0, width=width), noise(1, width=width), verdict=True)
+    assert not found.trusted
+    assert found.because
+    assert np.linalg.det(found.matrix) > 0
+
+
+def test_noise_is_not_trusted_without_backward_runs():
+    found = run(noise(0), noise(1))
+    assert not found.trusted
+    assert "not clear without a check backwards" in found.because
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("value", [0.0, 7.5, np.nan])
+def test_nothing_to_register_leaves_the_start(which, value):
+    images = [view(picture()), view(picture())]
+    images[which] = np.full(SHAPE, value)
+    start = motion(3, (4, 5))
+    found = run(*images, initial=start, verdict=True)
+    np.testing.assert_allclose(found.matrix, start, atol=1e-12)
+    np.testing.assert_array_equal(found.matrix, found.start)
+    assert not found.trusted
+    assert f"the {('fixed', 'moving')[which]} image" in found.because
+    assert "nothing to register" in found.because
+    assert np.isnan(found.cost_after)
+    assert found.stop is Stop.NO_DESCENT
+    assert found.residual is None
+
+
+def test_mirror_image_is_named_and_not_trusted():
+    found = mirrored(allow=False)
+    assert found.reflected
+    assert not found.trusted
+    assert "flip it, or allow reflection" in found.because
+    assert np.linalg.det(found.matrix) < 0
+
+
+def test_mirror_image_is_solved_where_it_may_be():
+    found = mirrored(allow=True)
+    assert found.trusted
+    assert found.reflected
+    assert np.linalg.det(found.matrix) < 0
+    assert error(found.matrix, flip() @ TRUTH) < 0.3
+
+
+def test_reflection_that_is_allowed_is_not_preferred():
+    found = run(*moved_pair(TRUTH), verdict=True, allow_reflection=True)
+    assert not found.reflected
+    assert np.linalg.det(found.matrix) > 0
+
+
+def test_images_of_different_places_are_not_trusted():
+    fixed, moving = view(picture(SMALL, 3), None, SMALL), view(picture(SMALL, 11), None, SMALL)
+    found = run(fixed, folded(moving), verdict=True)
+    assert not found.trusted
+    assert np.linalg.det(found.matrix) > 0
+
+
+def test_start_beyond_the_images_is_not_trusted():
+    fixed, moving = moved_pair(TRUTH)
+    found = run(fixed, moving, initial=motion(0, (0, 155)), verdict=True)
+    assert not found.trusted
+    assert "overlap" in found.because
+    assert np.isfinite(found.matrix).all()
+
+
+def test_grey_levels_answer_where_edges_say_too_little():
+    found = run(*moved_pair(TRUTH), measure="nmi", verdict=True)
+    assert found.measure == "nmi"
+    assert error(found.matrix, TRUTH) < 0.3
+    assert "normalised mutual information" in found.because
+
+
+def test_start_without_verdict_says_that_it_was_not_checked():
+    found = run(*moved_pair(TRUTH), initial=motion(6, (4, -7)))
+    assert not found.trusted
+    assert "ask for the verdict" in found.because
+    assert np.isnan(found.inverse_consistency).all()
+
+
+# --- what is left
+
+
+def test_residual_shows_the_part_that_moved():
+    shape = 192, 256
+    truth = motion(0, (3, -2), shape=shape)
+    fixed, moving = moved_pair(truth, shape)
+    moving[:96, :128] = np.roll(moving, 6, 1)[:96, :128]
+    found = run(fixed, moving, initial=truth)
+    assert error(found.matrix, truth, shape) < 1.5
+    corner, rest = found.residual[:3, :3], found.residual[4:, 4:]
+    assert found.residual.shape == (8, 8)
+    assert abs(np.nanmedian(corner) - 6) <= 1
+    assert np.nanmedian(rest) <= 1
+
+
+def test_residual_of_a_good_fit_is_small():
+    shape = 192, 256
+    truth = motion(3, (3, -2), shape=shape)
+    found = run(*moved_pair(truth, shape), initial=truth)
+    assert np.nanmax(found.residual[1:7, 1:7]) <= 1
+    assert np.isfinite(found.residual).mean() > 0.5
+
+
+def test_predicted_error_grows_with_the_noise():
+    fixed, moving = moved_pair(TRUTH)
+    found = [
+        run(fixed, moving + s * noise(0, SHAPE), initial=TRUTH).predicted_error for s in (0, 40)
+    ]
+    assert found[1] > 1.5 * found[0]
