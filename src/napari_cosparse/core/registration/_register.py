@@ -24,7 +24,7 @@ from ._registration import Registration
 from ._residual import residual_map
 from ._scene import Scene, make_scene
 from ._settings import RegisterSettings
-from ._solve import PIXELS, Plan, Walked
+from ._solve import PIXELS, Plan, Walked, distance
 from ._verdict import Verdict
 from ._working import Source, Working, working_pair
 
@@ -32,6 +32,7 @@ SCALE_SEARCH = {"similarity": 1.25, "A": 1.25}
 """Largest magnification that is tried unless told otherwise; 1 for the other groups."""
 LEAST_USABLE = 256  # pixels that both images need
 JACKKNIFE_TILE = 5  # blocks: about 60 parts of the image
+NEAR = 1.0  # working pixels: a start nearer than this may stay
 BLANK = (np.nan, np.nan)
 
 
@@ -402,10 +403,17 @@ def _run(task: Task) -> Generator[Progress, None, Registration]:
     scene = task.scene.mirrored() if outcome.reflected else task.scene
     yield Progress("judge the answer", 1, 2)
     found = _determined(scene, outcome, task.start)
-    kept = not outcome.reflected and not found.gain > found.gain_error
-    tau = task.start if kept else outcome.answer.tau
+    tau = task.start if _stays(task, outcome, verdict, found) else outcome.answer.tau
     yield Progress("judge the answer", 2, 2)
     return _result(task, scene, outcome, verdict, found, tau)
+
+
+def _stays(task: Task, outcome: Outcome, verdict: Verdict, found: Determined) -> bool:
+    """Whether the start is kept: the gain is within its error, and no checked answer is far."""
+    if outcome.reflected or found.gain > found.gain_error:
+        return False
+    away = distance(task.scene, task.start, outcome.answer.tau)
+    return away <= NEAR or not verdict.trusted
 
 
 def _with_matrix(

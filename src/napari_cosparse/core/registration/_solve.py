@@ -22,11 +22,13 @@ CANDIDATES = 4
 LARGEST_COARSE = 160  # pixels: side of the level that most rotations and scales are ruled out on
 KEPT_MOTIONS = 6
 WORTH = 0.6  # of the best score: candidates below are not refined
-APART = 0.03  # of the larger side: candidates nearer than this are one
+APART = {"mutual": 0.05, "coupled": 0.05, "nmi": 0.03}
+"""Of the larger side: candidates nearer than this are one. Neighbours on the grid of rotations lead
+to one edge, but whether they do is what speaks for an answer of mutual information."""
 TOGETHER = 0.01  # of the larger side: refined candidates nearer than this agree
 ITERATIONS = 40
 PIXELS_START = 30_000
-PIXELS = 20_000
+PIXELS = 15_000
 COARSE_TOLERANCE = 0.03  # pixels of the level
 RIVAL_APART = 0.05  # of the larger side: another start, not a neighbour on the grid
 
@@ -142,7 +144,21 @@ def search_starts(
             yield Progress("search for a start", number + 1, len(motions))
         best = np.argsort([-c.score for c in found], kind="stable")[: PEAKS * KEPT_MOTIONS]
         motions = [motions[i] for i in sorted({int(place) // PEAKS for place in best})]
+    if scene.group.name == "SO":
+        found = _about_centres(scene, found)
     return sorted(found, key=lambda c: -c.score)
+
+
+def _about_centres(scene: Scene, found: list[Candidate]) -> list[Candidate]:
+    """Drop the shifts of starts of a group that has none; those that need one say little."""
+    apart = APART["mutual"] * max(scene.frame.shape_fixed)
+    turned = []
+    for candidate in found:
+        tau = candidate.tau.copy()
+        tau[:2, 2] = 0
+        near = distance(scene, candidate.tau, tau) <= apart
+        turned.append(Candidate(tau, candidate.score if near else candidate.score / 2))
+    return turned
 
 
 def _search_levels(scene: Scene, measure: str, motions: int) -> list[int]:
@@ -173,13 +189,15 @@ def distance(scene: Scene, first: Matrix, second: Matrix) -> float:
     return corner_motion(pixels(first), pixels(second), scene.frame.shape_fixed)
 
 
-def distinct(scene: Scene, starts: list[Candidate]) -> list[Candidate]:
+def distinct(scene: Scene, measure: str, starts: list[Candidate]) -> list[Candidate]:
     """Best starts that lie apart and are worth refining.
 
     Parameters
     ----------
     scene : Scene
         For the frame.
+    measure : {"mutual", "coupled", "nmi"}
+        What is minimised.
     starts : list of Candidate
         Best first.
 
@@ -189,7 +207,7 @@ def distinct(scene: Scene, starts: list[Candidate]) -> list[Candidate]:
         At most four.
     """
     kept: list[Candidate] = []
-    apart = APART * max(scene.frame.shape_fixed)
+    apart = APART[measure] * max(scene.frame.shape_fixed)
     for start in starts:
         if len(kept) == CANDIDATES or start.score < WORTH * starts[0].score:
             break
@@ -250,19 +268,17 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
     Answer
     """
     level = max(scene.start_level, finest)
-    chosen = distinct(scene, starts)
+    chosen = distinct(scene, measure, starts)
     cost = scene.cost(level, measure, PIXELS_START)
-    ends = []
+    ends: list[State] = []
+    histories: list[list[float]] = []
     for number, start in enumerate(chosen):
         stage = f"refine start {number + 1} of {len(chosen)}"
-        ends.append(
-            (
-                yield from _walk(
-                    scene, scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE), stage, []
-                )
-            )
-        )
-    best = min(ends, key=lambda end: end.found.cost)
+        histories.append([])
+        steps = scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE)
+        ends.append((yield from _walk(scene, steps, stage, histories[-1])))
+    first = min(range(len(ends)), key=lambda i: ends[i].found.cost)
+    best = ends[first]
     together = TOGETHER * max(scene.frame.shape_fixed)
     agree = [distance(scene, end.tau, best.tau) <= max(together, 1.0) for end in ends]
     answer = yield from descend(scene, measure, best.tau, level - 1, finest, best)
@@ -275,7 +291,7 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
         starts[0].score,
         evaluations,
         answer.stop,
-        answer.history,
+        answer.history or tuple(histories[first]),
         answer.overlap,
     )
 

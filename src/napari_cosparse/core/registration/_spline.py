@@ -70,7 +70,8 @@ class Spline:
         inside = np.clip(positions, -2.0, size + 1.0)
         whole = np.floor(inside)
         t = (inside - whole).astype(self.dtype)
-        return whole.astype(np.int64), cubic_weights(t), cubic_slopes(t)
+        moves = (inside == positions).astype(self.dtype)
+        return whole.astype(np.int64), cubic_weights(t), cubic_slopes(t) * moves
 
 
 def cubic_weights(t: Plane) -> Plane:
