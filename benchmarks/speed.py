@@ -174,7 +174,7 @@ def _without_cost(prior: _prior.Prior, image: Plane) -> object:
         return prior.evaluate(image, EPS)
 
 
-def _no_sum(_values: Plane) -> float:
+def _no_sum(_values: Plane, _store: object) -> float:
     """Stand in for the logarithms; a Mock would keep every tile that it is called with."""
     return 0.0
 

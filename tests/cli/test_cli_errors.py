@@ -201,6 +201,7 @@ def test_ctrl_c_stops_a_long_run(tmp_path):
         "from napari_cosparse import cli\n"
         "from napari_cosparse.cli import _learn\n"
         "from contextlib import contextmanager\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored\n"
         "@contextmanager\n"
         "def bar():\n"
         "    yield lambda progress: progress.step > 3 and os.kill(os.getpid(), signal.SIGINT)\n"
