@@ -62,8 +62,17 @@ def test_motion_is_found_without_a_start(group):
     found = run(*moved_pair(truth), group=group)
     assert error(found.matrix, truth) < CLOSE
     assert found.trusted
+    assert list(found.history) == sorted(found.history, reverse=True)
+    assert found.history
     np.testing.assert_allclose(found.start, np.eye(3), atol=1e-12)
     assert found.group == found.parameters["group"] == group
+
+
+def test_rotation_about_the_centres_is_found_without_a_start():
+    truth = motion(7.3)
+    found = run(*moved_pair(truth), group="SO")
+    assert error(found.matrix, truth) < CLOSE
+    assert matrix_group("SO").contains(Frame(SHAPE, SHAPE).from_pixels(found.matrix), 1e-9)
 
 
 def test_points_are_a_start(pair):

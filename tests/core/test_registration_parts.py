@@ -84,6 +84,7 @@ def test_spline_goes_on_constantly_far_outside():
     spline = Spline(noise((20, 31)), dtype=np.float64)
     near, far = (spline.sample(np.array([r]), np.array([7.3])) for r in (-5.0, -5000.0))
     assert near[0] == far[0]
+    assert not any(slope.any() for slope in (near[1], far[1]))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
@@ -188,9 +189,9 @@ def test_one_pair_of_points_is_a_shift():
 
 
 @pytest.mark.parametrize("angle", [5, 20, 45, 71])
-@pytest.mark.parametrize("fill", [0.0, 7.5])
-def test_fill_of_a_rotation_is_a_blank_border(angle, fill):
-    content = 20 + noise((300, 400))
+@pytest.mark.parametrize(("shape", "fill"), [((300, 400), 0.0), ((90, 120), 7.5)])
+def test_fill_of_a_rotation_is_a_blank_border(angle, shape, fill):
+    content = 20 + noise(shape)
     framed = rotate(content, angle, order=0, cval=fill, reshape=True)
     found = blank_border(framed)
     np.testing.assert_array_equal(found, framed == fill)
@@ -201,10 +202,11 @@ def test_padding_is_a_blank_border():
     np.testing.assert_array_equal(blank_border(framed), framed == 0)
 
 
-def test_dark_background_of_a_disc_is_none():
-    rows, columns = np.indices((150, 150))
-    inside = np.hypot(rows - 75, columns - 75) < 60
-    assert not blank_border(np.where(inside, 20 + noise((150, 150)), 0)).any()
+@pytest.mark.parametrize("size", [60, 150, 400])
+def test_dark_background_of_a_disc_is_none(size):
+    rows, columns = np.indices((size, size))
+    inside = np.hypot(rows - size / 2, columns - size / 2) < 0.4 * size
+    assert not blank_border(np.where(inside, 20 + noise((size, size)), 0)).any()
 
 
 @pytest.mark.parametrize("image", [np.zeros((50, 50)), np.full((50, 50), np.nan), noise((50, 50))])

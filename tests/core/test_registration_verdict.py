@@ -54,7 +54,7 @@ def test_noise_is_not_trusted(width):
 
 
 def test_noise_is_not_trusted_without_backward_runs():
-    found = run(noise(0), noise(1))
+    found = run(noise(0, SHAPE), noise(1, SHAPE))
     assert not found.trusted
     assert "not clear without a check backwards" in found.because
 
