@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -403,7 +403,11 @@ def _run(task: Task) -> Generator[Progress, None, Registration]:
     scene = task.scene.mirrored() if outcome.reflected else task.scene
     yield Progress("judge the answer", 1, 2)
     found = _determined(scene, outcome, task.start)
-    tau = task.start if _stays(task, outcome, verdict, found) else outcome.answer.tau
+    tau = outcome.answer.tau
+    if _stays(task, outcome, verdict, found):
+        tau = task.start
+        reason = f"{verdict.because}; the start is kept, as the gain is within its error"
+        verdict = replace(verdict, because=reason)
     yield Progress("judge the answer", 2, 2)
     return _result(task, scene, outcome, verdict, found, tau)
 

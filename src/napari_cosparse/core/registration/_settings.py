@@ -82,7 +82,9 @@ class RegisterSettings:
 
 def _choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        close = difflib.get_close_matches(str(value), choices, 1, 0.3)
+        lower = {choice.lower(): choice for choice in choices}
+        near = difflib.get_close_matches(str(value).lower(), lower, 1, 0.3)
+        close = [lower[name] for name in near]
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InputError(f"{name} {value!r} must be one of {', '.join(choices)}{hint}")
 
