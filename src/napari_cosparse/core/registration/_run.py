@@ -1,0 +1,166 @@
+"""Run a registration job: decide, judge, and put the result together."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from napari_cosparse.core.descent import Stop
+from napari_cosparse.core.progress import Progress
+
+from ._cascade import Outcome, decide, describe
+from ._error import Determined, determine
+from ._frame import Matrix
+from ._record import record
+from ._registration import Registration
+from ._residual import residual_map
+from ._scene import Scene
+from ._solve import PIXELS, Walked, distance
+from ._task import Task
+from ._verdict import Verdict
+
+JACKKNIFE_TILE = 5  # blocks: about 60 parts of the image
+NEAR = 1.0  # working pixels: a start nearer than this may stay
+BLANK = (np.nan, np.nan)
+
+
+@dataclass(frozen=True)
+class MotionProgress(Progress):
+    """Progress of a registration.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (3, 3), or None
+        Where the solver is: fixed pixel (row, column, 1) -> moving pixel; None in backward runs.
+    """
+
+    matrix: Matrix | None = None
+
+
+def run(task: Task) -> Generator[Progress, None, Registration]:
+    """Register.
+
+    Parameters
+    ----------
+    task : Task
+        A checked job.
+
+    Yields
+    ------
+    Progress
+        `MotionProgress` from the solvers.
+
+    Returns
+    -------
+    Registration
+    """
+    if task.refused is not None:
+        return _not_registered(task, task.refused)
+    outcome = yield from _with_matrix(task, decide(task.scene, task.order))
+    verdict = describe(outcome, allow_reflection=task.settings.allow_reflection)
+    scene = task.scene.mirrored() if outcome.reflected else task.scene
+    yield Progress("judge the answer", 1, 2)
+    found = _determined(scene, outcome, task.start)
+    tau = outcome.answer.tau
+    if _stays(task, outcome, verdict, found):
+        tau = task.start
+        reason = f"{verdict.because}; the start is kept, as the gain is within its error"
+        verdict = replace(verdict, because=reason)
+    yield Progress("judge the answer", 2, 2)
+    return _result(task, scene, outcome, verdict, found, tau)
+
+
+def _stays(task: Task, outcome: Outcome, verdict: Verdict, found: Determined) -> bool:
+    """Whether the start is kept: the gain is within its error, and no checked answer is far."""
+    if outcome.reflected or found.gain > found.gain_error:
+        return False
+    away = distance(task.scene, task.start, outcome.answer.tau)
+    return away <= NEAR or not verdict.trusted
+
+
+def _with_matrix(
+    task: Task, steps: Generator[Progress, None, Outcome]
+) -> Generator[Progress, None, Outcome]:
+    """Say where the solver is in pixels, so that who cancels may keep the best so far."""
+    while True:
+        try:
+            progress = next(steps)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        if isinstance(progress, Walked):
+            matrix = task.matrix(progress.tau) if progress.scene is task.scene else None
+            progress = MotionProgress(
+                progress.stage, progress.step, progress.total, progress.cost, matrix
+            )
+        yield progress
+
+
+def _determined(scene: Scene, outcome: Outcome, start: Matrix) -> Determined:
+    cost = scene.cost(0, outcome.measure, PIXELS, JACKKNIFE_TILE)
+    return determine(scene, cost, outcome.answer.tau, start)
+
+
+def _result(
+    task: Task,
+    scene: Scene,
+    outcome: Outcome,
+    verdict: Verdict,
+    found: Determined,
+    tau: NDArray[np.float64],
+) -> Registration:
+    answer = outcome.answer
+    cost = scene.cost(0, outcome.measure, PIXELS)
+    before, after = cost(task.start), cost(tau)
+    residual = residual_map(scene, tau)
+    return Registration(
+        matrix=task.matrix(tau, reflected=outcome.reflected),
+        start=task.matrix(task.start),
+        group=task.settings.group,
+        measure=outcome.measure,
+        cost_before=before.cost if before.overlap > 0 else float("nan"),
+        cost_after=after.cost,
+        overlap=after.overlap,
+        margin=answer.margin,
+        agreement=answer.agreement,
+        inverse_consistency=(
+            task.in_moving_pixels(verdict.backward),
+            task.in_moving_pixels(verdict.swapped),
+        ),
+        predicted_error=task.in_moving_pixels(found.error),
+        stop=answer.stop,
+        trusted=verdict.trusted,
+        because=verdict.because,
+        reflected=outcome.reflected,
+        residual=None if residual is None else residual * task.in_moving_pixels(1.0),
+        history=answer.history,
+        **record(task.settings, task.sources, scene),
+    )
+
+
+def _not_registered(task: Task, reason: str) -> Registration:
+    nan = float("nan")
+    matrix = task.matrix(task.start)
+    return Registration(
+        matrix=matrix,
+        start=matrix,
+        group=task.settings.group,
+        measure="mutual" if task.settings.measure == "auto" else task.settings.measure,
+        cost_before=nan,
+        cost_after=nan,
+        overlap=nan,
+        margin=nan,
+        agreement=nan,
+        inverse_consistency=BLANK,
+        predicted_error=nan,
+        stop=Stop.NO_DESCENT,
+        trusted=False,
+        because=reason,
+        reflected=False,
+        residual=None,
+        history=(),
+        **record(task.settings, task.sources, task.scene),
+    )
