@@ -1,5 +1,6 @@
 """Search spaces: flat space, the product of zero-mean unit spheres, groups of motions."""
 
+from ._exponential import rotation_along
 from ._flat import Flat
 from ._groups import MatrixGroup, matrix_group
 from ._matrix import as_motion
@@ -14,4 +15,5 @@ __all__ = [
     "as_motion",
     "matrix_group",
     "motion_of",
+    "rotation_along",
 ]

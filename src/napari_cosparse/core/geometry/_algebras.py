@@ -9,7 +9,7 @@ import numpy as np
 
 from napari_cosparse.core.space import Array
 
-from ._exponential import rotation
+from ._exponential import rotation_along
 
 TURN = ((0, -1, 0), (1, 0, 0), (0, 0, 0))
 GROW = ((1, 0, 0), (0, 1, 0), (0, 0, 0))
@@ -28,7 +28,7 @@ GENERATORS = {
 
 
 def _nearest_rotation(linear: Array) -> Array:
-    return rotation(linear[0, 0] + linear[1, 1], linear[1, 0] - linear[0, 1])
+    return rotation_along(linear[0, 0] + linear[1, 1], linear[1, 0] - linear[0, 1])
 
 
 def _nearest_similarity(linear: Array) -> Array:

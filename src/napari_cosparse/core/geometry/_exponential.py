@@ -93,7 +93,7 @@ def _spiral(determinant: float, share: float, rest: Array) -> Array:
     return 0.5 * log(determinant) * np.eye(2) + share * rest
 
 
-def rotation(cosine: float, sine: float) -> Array:
+def rotation_along(cosine: float, sine: float) -> Array:
     """Rotation by the angle of a vector that need not have unit length.
 
     Parameters

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import fft2, ifft2, next_fast_len
-from scipy.ndimage import gaussian_filter, minimum_filter
+from scipy.ndimage import gaussian_filter
 
+from napari_cosparse.core.edges import edge_directions
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Plane
@@ -87,16 +88,13 @@ def check_alignment(target: ArrayLike, guide: ArrayLike, tolerance: float = 2.0)
 
 
 def _edge_field(image: Plane) -> NDArray[np.complex128]:
-    """Doubled gradient angle as a complex number, weighted towards clear edges."""
+    """Edges of an image in any unit, holes filled."""
     finite = np.isfinite(image)
     if min(image.shape) < 2 or not finite.any():
         return np.zeros(image.shape, np.complex128)
     low, span = robust_range(image[finite])
     smooth = gaussian_filter(np.where(finite, (image - low) / span, 0.0), SMOOTHING)
-    rows, columns = np.gradient(smooth)
-    field: NDArray[np.complex128] = (columns + 1j * rows) ** 2 / (rows**2 + columns**2 + FLOOR**2)
-    field[~minimum_filter(finite, REACH, mode="nearest")] = 0
-    return field
+    return np.asarray(edge_directions(smooth, finite, FLOOR, REACH), np.complex128)
 
 
 def _shift_scores(

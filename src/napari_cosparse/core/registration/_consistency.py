@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,21 +18,6 @@ from ._start import rotation
 PUSH = 3.0  # pixels that the second backward run starts off by, along both axes
 TWIST = 1.5  # degrees, likewise
 FINEST = 1  # level: half resolution tells right from wrong
-
-
-class Consistency(NamedTuple):
-    """Distances between answers, in pixels of the moving image; infinite where none was found.
-
-    Attributes
-    ----------
-    backward : float
-        Roles and operators exchanged, from scratch.
-    swapped : float
-        Roles exchanged but not the operators, from the inverse, pushed.
-    """
-
-    backward: float
-    swapped: float
 
 
 def backward(

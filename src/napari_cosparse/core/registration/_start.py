@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import fft2, ifft2, next_fast_len
-from scipy.ndimage import affine_transform, maximum_filter, minimum_filter
+from scipy.ndimage import affine_transform, maximum_filter
 
+from napari_cosparse.core.edges import edge_directions
+from napari_cosparse.core.geometry import rotation_along
 from napari_cosparse.core.types import Plane
 
 from ._frame import Frame, Matrix
@@ -57,11 +59,7 @@ def edge_field(level: Level) -> NDArray[np.complex64]:
     ndarray, shape (h, w), complex64
         Of modulus below 1.
     """
-    rows, columns = np.gradient(level.image)
-    field = np.asarray(columns + 1j * rows, np.complex64) ** 2
-    field /= rows**2 + columns**2 + np.float32(FLOOR**2)
-    field[~minimum_filter(level.usable, 3, mode="nearest")] = 0
-    return np.asarray(field, np.complex64)
+    return np.asarray(edge_directions(level.image, level.usable, FLOOR, 3), np.complex64)
 
 
 def grid_of_motions(max_rotation: float, max_scale: float) -> list[tuple[float, float]]:
@@ -148,8 +146,7 @@ def rotation(angle: float) -> NDArray[np.float64]:
     ndarray, shape (2, 2)
     """
     turn = np.deg2rad(angle)
-    c, s = np.cos(turn), np.sin(turn)
-    return np.array([[c, -s], [s, c]])
+    return rotation_along(np.cos(turn), np.sin(turn))
 
 
 def _norm(linear: NDArray[np.float64]) -> float:
