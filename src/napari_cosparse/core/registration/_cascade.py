@@ -11,8 +11,9 @@ from napari_cosparse.core.progress import Progress
 
 from ._frame import Matrix
 from ._scene import Scene
-from ._solve import Answer, Plan, descend, search_starts, solve
+from ._solve import Answer, descend, solve
 from ._start import Candidate
+from ._starts import Plan, search_starts
 from ._verdict import MEASURE_NAMES, Verdict, judge, judge_quickly
 
 FIRST_ROTATION = 30.0  # degrees either way

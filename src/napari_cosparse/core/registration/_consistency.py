@@ -11,9 +11,10 @@ from napari_cosparse.core.progress import Progress
 
 from ._frame import Matrix
 from ._pyramid import Level
-from ._scene import Scene
-from ._solve import Plan, descend, distance, search_starts, solve
+from ._scene import Scene, distance
+from ._solve import descend, solve
 from ._start import rotation
+from ._starts import Plan, search_starts
 
 PUSH = 3.0  # pixels that the second backward run starts off by, along both axes
 TWIST = 1.5  # degrees, likewise

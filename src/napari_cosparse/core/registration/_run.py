@@ -17,8 +17,8 @@ from ._frame import Matrix
 from ._record import record
 from ._registration import Registration
 from ._residual import residual_map
-from ._scene import Scene
-from ._solve import PIXELS, Walked, distance
+from ._scene import Scene, distance
+from ._solve import PIXELS, Walked
 from ._task import Task
 from ._verdict import Verdict
 

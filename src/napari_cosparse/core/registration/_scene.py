@@ -13,7 +13,7 @@ from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
 
 from ._cost import TILE, CoSparsityCost, Cost, InformationCost
-from ._frame import Frame, Matrix
+from ._frame import Frame, Matrix, corner_motion
 from ._newton import State, refine
 from ._pyramid import Level, depth, pyramid
 from ._sides import Side
@@ -227,6 +227,25 @@ def make_scene(
 def _size(side: Side) -> tuple[int, int]:
     rows, columns = side.image.shape
     return rows, columns
+
+
+def distance(scene: Scene, first: Matrix, second: Matrix) -> float:
+    """Mean distance of the fixed image's corners under two motions.
+
+    Parameters
+    ----------
+    scene : Scene
+        For the frame.
+    first, second : ndarray, shape (3, 3)
+        In normalised coordinates.
+
+    Returns
+    -------
+    float
+        In pixels of the moving image.
+    """
+    pixels = scene.frame.to_pixels
+    return corner_motion(pixels(first), pixels(second), scene.frame.shape_fixed)
 
 
 def swapped_pair(pair: OperatorPair) -> OperatorPair:

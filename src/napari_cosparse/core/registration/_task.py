@@ -16,7 +16,7 @@ from ._frame import Matrix
 from ._points import from_points
 from ._scene import Scene, make_scene
 from ._settings import RegisterSettings
-from ._solve import Plan
+from ._starts import Plan
 from ._working import Source, Working, working_pair
 
 SCALE_SEARCH = {"similarity": 1.25, "A": 1.25}

@@ -11,7 +11,8 @@ from napari_cosparse.core.progress import Progress
 
 from ._consistency import backward, halves, pushed
 from ._scene import Scene
-from ._solve import Answer, Plan
+from ._solve import Answer
+from ._starts import Plan
 
 LIMIT = 2.0  # pixels: backward runs that differ more are not believed
 CLOSE = 1.0  # pixels: so near that a small lead over rivals does not matter
