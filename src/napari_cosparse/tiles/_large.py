@@ -11,6 +11,9 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings
 
 from ._blocks import blend_block, marker
+from ._describe import fingerprint, notes_of
+from ._finish import finish
+from ._job import make_job
 from ._sources import Colour, as_source
 from ._stored import Stored
 from ._work import UNITS, Work
@@ -50,9 +53,9 @@ def store_steps(
 def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, None, Stored]:
     layers, digests = yield from work.look()
     resumed = work.folder.begin(
-        work.fingerprint(digests), work.notes(), overwrite=overwrite, resume=resume
+        fingerprint(work, digests), notes_of(work), overwrite=overwrite, resume=resume
     )
-    job = work.job(layers)
+    job = make_job(work, layers)
     places = [(p, i, j) for p in range(len(layers)) for i, j in job.plan.blocks]
     open_places = [p for p in places if work.folder.read_json(f"solved/{marker(p)}") is None]
     done = len(places) - len(open_places)
@@ -66,4 +69,4 @@ def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, No
         yield Progress(
             f"writing block {number + 1} of {len(places)}", step, UNITS * (len(places) + 1)
         )
-    return work.finish(job, places, done if resumed else 0, overwrite=overwrite)
+    return finish(work, job, places, done if resumed else 0, overwrite=overwrite)

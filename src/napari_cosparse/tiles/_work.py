@@ -1,32 +1,27 @@
-"""A run into a store in the making: checks, blocks, fingerprint, arrays, metadata."""
+"""A run into a store in the making: checks, blocks, who solves them."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zarr
 
-from napari_cosparse import __version__
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings, place
 
-from ._blocks import Job, Layer, Place, marker, parts_shape
+from ._blocks import Job, Place
 from ._folder import Folder
 from ._look import look_at_guide, look_at_target, scalars_of
 from ._memory import as_bytes, free_memory
-from ._ome import add_levels, axes_of, describe_image
+from ._ome import axes_of
 from ._plan import Grid, Plan, estimate_bytes, largest_block, make_plan
 from ._run import active_client, connect, solve_here, solve_in_processes, solve_on_cluster
 from ._sources import Source
-from ._stored import Stored
 from ._threads import default_threads
 
 REACH = {"box": 0.5, "gaussian": 1.0, "bicubic": 2.0, "none": 1.0}  # of kernels, in samples
@@ -185,95 +180,6 @@ class Work:
                 layers.append((index, which, channel, whole))
         return layers, digests
 
-    def notes(self) -> dict[str, Any]:
-        """Describe the run as JSON values."""
-        assert self.plan is not None  # noqa: S101 - choose_blocks made it
-        return {
-            "program": "napari-cosparse",
-            "version": __version__,
-            "parameters": self.settings.as_json()
-            | {"factor": list(self.factor), "origin": list(self.origin)},
-            "plan": {
-                "rows": [[s.core.start, s.core.stop] for s in self.plan.rows],
-                "columns": [[s.core.start, s.core.stop] for s in self.plan.columns],
-                "halo": self.plan.halo,
-                "fade": self.plan.fade,
-                "chunk": list(self.plan.chunk),
-            },
-            "memory": self.memory,
-            "axes": [list(part) for part in self.axes],
-        }
-
-    def fingerprint(self, digests: list[str]) -> str:
-        """Checksum of inputs, operators and all that changes the result."""
-        notes = {key: value for key, value in self.notes().items() if key != "memory"}
-        content = [digests, notes, str(self.dtype), _checksum(self.operators)]
-        if self.settings.weights is not None:
-            content.append(hashlib.blake2b(self.settings.weights.tobytes()).hexdigest())
-        return hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
-
-    def job(self, found: list[tuple[Any, ...]]) -> Job:
-        """Make the arrays of the folder and say what is to be done."""
-        assert self.plan is not None  # noqa: S101 - choose_blocks made it
-        layers = []
-        for index, which, channel, whole in found:
-            target, result = (*index,), (*index, ...)
-            if channel is not None:
-                target = (*index, channel)
-                result = (*index, channel, ...) if self.ome else (*index, ..., channel)
-            layers.append(Layer(target, which, result, whole))
-        result_place = "result/0" if self.ome else "result"
-        remote = self.client is not None or self.processes
-        job = Job(
-            str(self.output.absolute()),
-            self._on_disk(self.target) if remote else self.target,
-            self._on_disk(self.guide) if remote else self.guide,
-            self.operators,
-            self.settings,
-            self.factor,
-            self.plan,
-            tuple(layers),
-            self.dtype,
-            result_place,
-            1 if remote else self.threads,
-        )
-        shape = parts_shape(job)
-        job.folder.array("parts.zarr", shape, (1, 1, 1, *shape[3:]), np.dtype(np.float32))
-        job.folder.array(
-            result_place, self._shape(), self._chunks(), self.dtype, self._dimensions()
-        )
-        return job
-
-    def _on_disk(self, source: Source) -> Source:
-        """Give a source that other processes can read: nothing large goes through the client."""
-        if isinstance(source.array, zarr.Array) and isinstance(
-            source.array.store, zarr.storage.LocalStore
-        ):
-            return source
-        parts = (
-            ((*index, rows), strip)
-            for index in np.ndindex(*source.leading)
-            for rows, strip in source.strips(index)
-        )
-        return replace(source, array=self.folder.spill(source.name, parts, source.array))
-
-    def _shape(self) -> tuple[int, ...]:
-        leading, plane = self.target.leading, self.guide.plane
-        if not self.target.colour:
-            return (*leading, *plane)
-        channels = self.target.channels
-        return (*leading, channels, *plane) if self.ome else (*leading, *plane, channels)
-
-    def _chunks(self) -> tuple[int, ...]:
-        assert self.plan is not None  # noqa: S101 - choose_blocks made it
-        ones = (1,) * (len(self._shape()) - 2)
-        if self.target.colour and not self.ome:
-            return (*ones[:-1], *self.plan.chunk, 1)
-        return (*ones, *self.plan.chunk)
-
-    def _dimensions(self) -> tuple[str, ...] | None:
-        return tuple(self.axes[0][i] for i in self._order()) if self.ome else None
-
     def solve(self, job: Job, places: list[Place]) -> Generator[float, None, None]:
         """Solve blocks wherever they are to be solved."""
         if not places:
@@ -288,62 +194,3 @@ class Work:
         finally:
             if self.own_client:
                 self.client.close()
-
-    def finish(self, job: Job, places: list[Place], resumed: int, *, overwrite: bool) -> Stored:
-        """Write the metadata, put the result in its place and describe it."""
-        solved = [self.folder.read_json(f"solved/{marker(p)}") or {} for p in places]
-        blended = [self.folder.read_json(f"blended/{marker(p)}") or {} for p in places]
-        count = sum(note["count"] for note in blended)
-        squares = sum(note["squares"] for note in blended)
-        rms = (squares / count) ** 0.5 if count else 0.0
-        largest = max(note["largest"] for note in blended)
-        misfit = max(note.get("misfit", 0.0) for note in solved)
-        figures = {
-            "disagreement": {"rms": rms, "largest": largest, "pixels": count},
-            "misfit": misfit,
-            "blocks": len(places),
-            "converged": sum(bool(note.get("converged")) for note in solved),
-        }
-        notes = self.notes() | {"scalars": [
-            None if layer.whole is None else layer.whole.to_json() for layer in job.layers
-        ], "result": figures}  # fmt: skip
-        root = self.folder.path / "result"
-        if self.ome:
-            names, size, units = self.axes
-            order = self._order()
-            axes = axes_of([names[i] for i in order], [units[i] for i in order])
-            levels = add_levels(root)
-            name = self.output.name.removesuffix(OME)
-            describe_image(root, name, axes, [size[i] for i in order], levels, notes)
-        else:
-            zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
-        self.folder.finish("result", overwrite=overwrite)
-        return Stored(
-            self.output,
-            self._shape(),
-            str(self.dtype),
-            self.factor,
-            self.origin,
-            len(places),
-            resumed,
-            self.memory,
-            (rms, largest),
-            misfit,
-            notes["parameters"],
-        )
-
-    def _order(self) -> list[int]:
-        """Order of the target's axes in the result: channels of a colour come before the plane."""
-        count = len(self.target.array.shape)
-        if not self.target.colour or self.target.first:
-            return list(range(count))
-        return [*range(count - 3), count - 1, count - 3, count - 2]
-
-
-def _checksum(pair: OperatorPair) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for group in pair.groups:
-        for part in (group.offsets, group.coefficients_u, group.coefficients_v):
-            digest.update(np.ascontiguousarray(part).tobytes())
-        digest.update(repr(group.weight).encode())
-    return digest.hexdigest()

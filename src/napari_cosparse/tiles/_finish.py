@@ -1,0 +1,87 @@
+"""The end of a run into a store: metadata, coarser levels, the result in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import zarr
+
+from ._blocks import Job, Place, marker
+from ._describe import notes_of
+from ._layout import result_order, result_shape
+from ._ome import add_levels, axes_of, describe_image
+from ._stored import Stored
+from ._work import OME, Work
+
+
+def finish(work: Work, job: Job, places: list[Place], resumed: int, *, overwrite: bool) -> Stored:
+    """Write the metadata, put the result in its place and describe it.
+
+    Parameters
+    ----------
+    work : Work
+        The run.
+    job : Job
+        What was done.
+    places : list of Place
+        All blocks.
+    resumed : int
+        How many of them an earlier run had solved.
+    overwrite : bool
+        Delete what is at the output's place.
+
+    Returns
+    -------
+    Stored
+    """
+    figures = _figures(job, places)
+    scalars = [None if layer.whole is None else layer.whole.to_json() for layer in job.layers]
+    notes = notes_of(work) | {"scalars": scalars, "result": figures}
+    _write_notes(work, notes)
+    work.folder.finish("result", overwrite=overwrite)
+    apart = figures["disagreement"]
+    return Stored(
+        work.output,
+        result_shape(work),
+        str(work.dtype),
+        work.factor,
+        work.origin,
+        len(places),
+        resumed,
+        work.memory,
+        (apart["rms"], apart["largest"]),
+        figures["misfit"],
+        notes["parameters"],
+    )
+
+
+def _figures(job: Job, places: list[Place]) -> dict[str, Any]:
+    """Put together what the blocks say of themselves."""
+    solved = [job.folder.read_json(f"solved/{marker(p)}") or {} for p in places]
+    blended = [job.folder.read_json(f"blended/{marker(p)}") or {} for p in places]
+    count = sum(note["count"] for note in blended)
+    squares = sum(note["squares"] for note in blended)
+    return {
+        "disagreement": {
+            "rms": (squares / count) ** 0.5 if count else 0.0,
+            "largest": max(note["largest"] for note in blended),
+            "pixels": count,
+        },
+        "misfit": max(note.get("misfit", 0.0) for note in solved),
+        "blocks": len(places),
+        "converged": sum(bool(note.get("converged")) for note in solved),
+    }
+
+
+def _write_notes(work: Work, notes: dict[str, Any]) -> None:
+    """Write the metadata, and the coarser levels of a multiscale image."""
+    root = work.folder.path / "result"
+    if not work.ome:
+        zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
+        return
+    names, size, units = work.axes
+    order = result_order(work)
+    axes = axes_of([names[i] for i in order], [units[i] for i in order])
+    levels = add_levels(root)
+    name = work.output.name.removesuffix(OME)
+    describe_image(root, name, axes, [size[i] for i in order], levels, notes)
