@@ -258,3 +258,25 @@ def test_driver_takes_another_search():
     plain = partial(backtrack, decrease=0.1, refine=inf)
     result = minimise(Flat(), Quadratic(), np.zeros(12), search=plain, iterations=2000)
     assert result.stop.converged
+
+
+def test_a_record_goes_on_with_the_same_bits():
+    def records(start, count):
+        steps = iterate(Flat(), Quadratic(), start, restart=5, resumable=True)
+        return list(islice(steps, count))
+
+    whole = records(np.zeros(12), 12)
+    for at in (0, 3, 5, 9):
+        again = records(whole[at], 12 - at)
+        for ours, theirs in zip(again, whole[at:], strict=True):
+            assert np.array_equal(ours.point, theirs.point)
+            assert (ours.index, ours.value, ours.length, ours.evaluations, ours.restarted) == (
+                theirs.index, theirs.value, theirs.length, theirs.evaluations, theirs.restarted
+            )  # fmt: skip
+
+
+def test_a_record_without_the_rest_is_refused():
+    first = next(iterate(Flat(), Quadratic(), np.zeros(12)))
+    assert first.onward is None
+    with pytest.raises(InputError, match="resumable"):
+        next(iterate(Flat(), Quadratic(), first))

@@ -12,7 +12,14 @@ from threadpoolctl import threadpool_limits
 
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.operators import diagnose, learn_operators, learn_steps, random_frame
+from napari_cosparse.core.operators import (
+    Kept,
+    diagnose,
+    learn_operators,
+    learn_steps,
+    learn_with,
+    random_frame,
+)
 from napari_cosparse.core.operators._objective import CoupledSparsity
 from napari_cosparse.core.operators._sample import as_pairs, sample_patches
 from napari_cosparse.core.operators._settings import Settings
@@ -287,3 +294,46 @@ def test_real_images_give_coupled_operators(data_dir):
     assert found["matched"] > 1.2 * found["shuffled"]
     assert found["condition_v"] < 2
     assert np.all(np.diff(learned.history) < 0)
+
+
+class Memory:
+    """Keeps a run in memory, as a file would: copies of numbers."""
+
+    def __init__(self, every=1, found=None):
+        self.every, self.found, self.kept, self.patches = every, found, [], None
+
+    def begin(self, patches, settings):
+        self.patches = patches
+        return self.found
+
+    def keep(self, kept):
+        if kept.last.index % self.every == 0:
+            self.kept.append(Kept(kept.last, list(kept.history)))
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 14])
+def test_a_run_that_was_kept_goes_on_with_the_same_bits(pairs, learned, at):
+    memory = Memory()
+    drain(learn_with(pairs, settings_for(), keeper=memory))
+    kept = memory.kept[at]
+    assert kept.last.index == at
+    again = Memory(found=kept)
+    seen = []
+    found = drain(learn_with(pairs, settings_for(), keeper=again), seen.append)
+    assert np.array_equal(found.history, learned.history)
+    assert found.evaluations == learned.evaluations
+    assert all(map(np.array_equal, matrices(found), matrices(learned)))
+    assert found.pair.metadata == learned.pair.metadata
+    assert len(seen) == len(pairs) + QUICK["iterations"] - at
+    assert all(map(np.array_equal, again.patches, memory.patches))
+
+
+@pytest.mark.parametrize("change", [{"block": 31}, {"block": 64.0}])
+def test_parts_have_a_size(change):
+    with pytest.raises(InputError, match="block"):
+        settings_for(**change)
+
+
+def test_the_size_of_parts_is_told_if_it_was_chosen():
+    assert "block" not in settings_for().to_json()
+    assert settings_for(block=64).to_json()["block"] == 64

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import _images
+from napari_cosparse.core.operators._candidates import Part, draw_positions
 from napari_cosparse.core.operators._images import as_image, luminance, valid_pixels
 from napari_cosparse.core.operators._patches import (
-    draw_positions,
     eligible_positions,
     gather,
     normalise,
@@ -115,10 +115,12 @@ def test_enough_patches_give_equal_numbers():
 def test_positions_are_eligible_different_and_repeatable(count, seed):
     mask = np.random.default_rng(seed).random((9, 13)) < 0.3
     count = min(count, int(mask.sum()))
-    drawn = [draw_positions(mask, count, np.random.default_rng(seed)) for _ in "ab"]
+    drawn = [draw_positions([Part.of(mask)], count, np.random.default_rng(seed)) for _ in "ab"]
     assert np.array_equal(*drawn)
     assert len({tuple(position) for position in drawn[0]}) == count
     assert mask[tuple(drawn[0].T)].all()
+    parts = [Part.of(mask[:4]), Part.of(mask[4:], row=4)]
+    assert np.array_equal(draw_positions(parts, count, np.random.default_rng(seed)), drawn[0])
 
 
 def test_each_position_is_drawn_about_equally_often():
@@ -126,7 +128,7 @@ def test_each_position_is_drawn_about_equally_often():
     counts = np.zeros(mask.shape)
     rng = np.random.default_rng(0)
     for _ in range(1200):
-        counts[tuple(draw_positions(mask, 3, rng).T)] += 1
+        counts[tuple(draw_positions([Part.of(mask)], 3, rng).T)] += 1
     assert np.abs(counts - 300).max() < 75  # five standard deviations
 
 

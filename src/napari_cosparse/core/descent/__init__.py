@@ -14,7 +14,7 @@ from ._conjugate import iterate
 from ._lbfgs import Descent, lbfgs
 from ._minimise import minimise, until
 from ._objective import Counted, Objective
-from ._result import Iterate, Result
+from ._result import Iterate, Onward, Result
 from ._search import Search, Step, backtrack
 from ._stop import Stop
 
@@ -24,6 +24,7 @@ __all__ = [
     "Descent",
     "Iterate",
     "Objective",
+    "Onward",
     "Products",
     "Result",
     "Search",

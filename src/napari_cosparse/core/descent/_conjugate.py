@@ -11,7 +11,7 @@ from napari_cosparse.core.space import Array, Space
 
 from ._beta import Beta, Products, hybrid
 from ._objective import Counted, Objective
-from ._result import Iterate
+from ._result import Iterate, Onward
 from ._search import Search, Step, backtrack
 from ._stop import Stop
 
@@ -30,11 +30,12 @@ class _State:
 def iterate(
     space: Space,
     objective: Objective,
-    start: Array,
+    start: Array | Iterate,
     *,
     beta: Beta = hybrid,
     search: Search = backtrack,
     restart: int | None = None,
+    resumable: bool = False,
 ) -> Iterator[Iterate]:
     """Yield the start and one record per accepted step; the caller decides when to stop.
 
@@ -47,14 +48,17 @@ def iterate(
         Search space.
     objective : Objective
         Cost and its gradient in the surrounding flat space.
-    start : ndarray
-        Point to start from; it is not changed.
+    start : ndarray or Iterate
+        Point to start from, it is not changed; or a record with `onward`, to go on from there with
+        the same bits. That record is yielded first.
     beta : callable
         Rule for the share of the old direction, for instance `hybrid` (the paper's).
     search : callable
         Line search.
     restart : int, optional
         Number of steps after which the direction starts afresh; number of coordinates if None.
+    resumable : bool
+        Give each record what it takes to go on from it: two more arrays as large as the point.
 
     Yields
     ------
@@ -67,10 +71,13 @@ def iterate(
         If the cost at the start is not finite.
     """
     counted = Counted(objective)
-    state = _first_state(space, counted, start)
-    period = restart or start.size
+    if isinstance(start, Iterate):
+        state = _state_of(start, counted)
+    else:
+        state = _first_state(space, counted, start)
+    period = restart or state.gradient.size
     while state.iterate.stop is None:
-        yield state.iterate
+        yield _told(state) if resumable else state.iterate
         step = _search(space, counted, state, search)
         if not step.accepted:  # once more along the steepest direction, then tell the truth
             state = _downhill(space, state)
@@ -88,6 +95,21 @@ def _first_state(space: Space, counted: Counted, start: Array) -> _State:
     record = Iterate(0, start, value, sqrt(square), 0.0, counted.evaluations, restarted=True)
     first = space.first_length(start, -gradient)
     return _State(record, gradient, -gradient, -square, first)
+
+
+def _state_of(record: Iterate, counted: Counted) -> _State:
+    """Take up a record, and the count of evaluations."""
+    if record.onward is None:
+        raise InputError(f"iterate {record.index} has no onward; make it with resumable=True")
+    counted.values = record.evaluations
+    far = record.onward
+    return _State(replace(record, onward=None), far.gradient, far.direction, far.slope, far.first)
+
+
+def _told(state: _State) -> Iterate:
+    """Record of a state with all that it takes to go on."""
+    onward = Onward(state.gradient, state.direction, state.slope, state.first)
+    return replace(state.iterate, onward=onward)
 
 
 def _search(space: Space, counted: Counted, state: _State, search: Search) -> Step:

@@ -9,6 +9,28 @@ from napari_cosparse.core.space import Array
 from ._stop import Stop
 
 
+@dataclass(frozen=True, eq=False)
+class Onward:
+    """What the driver needs beside an iterate to go on as if it had never stopped.
+
+    Attributes
+    ----------
+    gradient : ndarray
+        Riemannian gradient at the iterate's point.
+    direction : ndarray
+        Direction of the next step.
+    slope : float
+        Derivative of the cost along it.
+    first : float
+        First length to try, in units of the direction.
+    """
+
+    gradient: Array
+    direction: Array
+    slope: float
+    first: float
+
+
 @dataclass(frozen=True)
 class Iterate:
     """One accepted step.
@@ -31,6 +53,8 @@ class Iterate:
         Whether the next direction is the steepest one instead of a conjugate one.
     stop : Stop or None
         Why this is the last iterate; None if it is not.
+    onward : Onward or None
+        For `iterate` to go on from here; None unless that was asked for.
     """
 
     index: int
@@ -41,6 +65,7 @@ class Iterate:
     evaluations: int
     restarted: bool
     stop: Stop | None = None
+    onward: Onward | None = None
 
 
 @dataclass(frozen=True)

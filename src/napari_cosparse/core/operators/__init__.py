@@ -3,14 +3,23 @@
 from ._analysis import GlobalOperator
 from ._baselines import bank, first_differences, join, random_frame, second_differences, turned
 from ._diagnostics import Diagnostics, diagnose
-from ._learn import Learned, learn_operators, learn_steps
+from ._images import Chunked
+from ._learn import learn_operators, learn_steps
 from ._pair import AtomGroup, OperatorPair, square_offsets
+from ._run import Keeper, Kept, Learned, learn_with
+from ._sample import ROOM
+from ._settings import Settings as LearnSettings
 from ._windows import Store, Tile, tiles_of
 
 __all__ = [
+    "ROOM",
     "AtomGroup",
+    "Chunked",
     "Diagnostics",
     "GlobalOperator",
+    "Keeper",
+    "Kept",
+    "LearnSettings",
     "Learned",
     "OperatorPair",
     "Store",
@@ -21,6 +30,7 @@ __all__ = [
     "join",
     "learn_operators",
     "learn_steps",
+    "learn_with",
     "random_frame",
     "second_differences",
     "square_offsets",

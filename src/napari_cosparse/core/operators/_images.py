@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,19 +28,80 @@ class Chunked:
     ----------
     array : array_like, shape (H, W) or (H, W, 3 or 4)
         Anything with a shape, a type and slices; opacity is dropped.
+
+    Attributes
+    ----------
+    room : int
+        Bytes of parts that were read which may still be kept, so that they are not read again.
     """
 
     def __init__(self, array: Any) -> None:  # noqa: ANN401 - duck-typed
-        self._array = array
+        self.array = array
         self.shape = tuple(int(n) for n in array.shape)
         self.ndim = len(self.shape)
+        self.room = 0
+        self._kept: list[tuple[slice, slice, NDArray[Any]]] = []
+
+    def __reduce__(self) -> tuple[type[Chunked], tuple[Any]]:
+        """Travel to other processes without the parts that are kept."""
+        return Chunked, (self.array,)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole image."""
+        return prod(self.shape) * int(np.dtype(self.array.dtype).itemsize)
 
     def __getitem__(self, where: slice | tuple[slice, slice]) -> NDArray[Any]:
         """Read rows, or rows and columns."""
-        part = np.asarray(self._array[where])
+        rows, columns = where if isinstance(where, tuple) else (where, slice(0, self.shape[1]))
+        for down, right, part in self._kept:
+            if _holds(down, rows) and _holds(right, columns):
+                return part[_shift(rows, down), _shift(columns, right)]
+        part = self._read(rows, columns)
+        if part.nbytes <= self.room:
+            self.room -= part.nbytes
+            self._kept.append((rows, columns, part))
+        return part
+
+    def _read(self, rows: slice, columns: slice) -> NDArray[Any]:
+        part = np.asarray(self.array[rows, columns])
         if part.dtype.kind == "b":
             part = part.astype(np.uint8)
         return part[..., :3] if self.ndim == 3 else part
+
+
+def _holds(outer: slice, inner: slice) -> bool:
+    return bool(outer.start <= inner.start and inner.stop <= outer.stop)
+
+
+def _shift(part: slice, outer: slice) -> slice:
+    return slice(part.start - outer.start, part.stop - outer.start)
+
+
+def within(image: Image, room: int, *, whole: bool) -> Image:
+    """Let an image keep what was read of it; read it once, band by band, if all is needed.
+
+    Parameters
+    ----------
+    image : ndarray, shape (H, W) or (H, W, 3)
+        See `as_image`.
+    room : int
+        Bytes that may be kept of it.
+    whole : bool
+        Whether all of it is needed.
+
+    Returns
+    -------
+    ndarray, shape (H, W) or (H, W, 3)
+        The pixels, or the image as it was, which then keeps what it can.
+    """
+    source: Any = image
+    if not isinstance(source, Chunked):
+        return image
+    if not whole or source.nbytes > room:
+        source.room = room
+        return image
+    return np.concatenate([source[rows] for rows in bands(source.shape[0], 1)])
 
 
 def as_image(array: ArrayLike, name: str) -> Image:

@@ -3,51 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from napari_cosparse import __version__
-from napari_cosparse.core.descent import Iterate, Stop, iterate, until
-from napari_cosparse.core.geometry import ZeroMeanSpheres
 from napari_cosparse.core.progress import Progress, drain
 
-from ._diagnostics import Diagnostics, diagnose
-from ._images import Image
-from ._objective import LearningCost
-from ._pair import OperatorPair
-from ._sample import Patches, as_pairs, sample_patches
+from ._run import Learned, learn_with
 from ._settings import Settings, Two
-
-CHANGE_TOLERANCE = 1e-8
-"""Relative decrease of the cost in one iteration that float32 products cannot tell from none."""
-
-
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """A learned operator pair and how it came about.
-
-    Attributes
-    ----------
-    pair : OperatorPair
-        The operators, with their provenance as metadata.
-    history : ndarray, shape (iterations + 1,), float64
-        Cost at the start and after each iteration; never rises.
-    diagnostics : Diagnostics
-        Condition, coherence, activity and coupling on the training patches.
-    stop : Stop
-        Why learning ended.
-    evaluations : int
-        Evaluations of the cost and of its gradient.
-    """
-
-    pair: OperatorPair
-    history: NDArray[np.float64]
-    diagnostics: Diagnostics
-    stop: Stop
-    evaluations: int
 
 
 def learn_operators(
@@ -165,10 +127,9 @@ def learn_steps(
     Progress
         One for each image pair and each iteration.
     """
-    k = 2 * side**2 if atoms is None else atoms
     settings = Settings(
         side,
-        k,
+        2 * side**2 if atoms is None else atoms,
         samples,
         nu,
         kappa,
@@ -179,64 +140,4 @@ def learn_steps(
         iterations,
         seed,
     )
-    return _learn(as_pairs(pairs, side), settings)
-
-
-def _learn(
-    pairs: list[tuple[Image, Image]], settings: Settings
-) -> Generator[Progress, None, Learned]:
-    streams = [
-        np.random.default_rng(s)
-        for s in np.random.SeedSequence(settings.seed).spawn(2 + len(pairs))
-    ]
-    patches = yield from sample_patches(pairs, settings, streams[2:])
-    history, last = yield from _descend(patches, settings, streams[0], len(pairs))
-    u, v = np.split(last.point, 2, axis=1)
-    diagnostics = diagnose(u, v, *patches, nu=settings.nu, rng=streams[1])
-    stop = last.stop or Stop.BUDGET_SPENT
-    metadata = _metadata(settings, patches, history, stop, diagnostics)
-    pair = OperatorPair.from_patches(u, v, metadata)
-    return Learned(pair, np.array(history), diagnostics, stop, last.evaluations)
-
-
-def _descend(
-    patches: tuple[Patches, Patches], settings: Settings, rng: np.random.Generator, before: int
-) -> Generator[Progress, None, tuple[list[float], Iterate]]:
-    """Minimise the learning cost from a random start."""
-    space = ZeroMeanSpheres(tuple(len(part) for part in patches))
-    cost = LearningCost(
-        *patches, atoms=settings.atoms, nu=settings.nu, kappa=settings.kappa, mu=settings.mu
-    )
-    start = space.random(settings.atoms, rng)
-    steps = iterate(space, cost, start, restart=space.dimension(settings.atoms))
-    history: list[float] = []
-    for record in until(steps, iterations=settings.iterations, change_tolerance=CHANGE_TOLERANCE):
-        if record.index == len(history):
-            history.append(record.value)
-            yield Progress(
-                "learning operators",
-                before + record.index,
-                before + settings.iterations,
-                record.value,
-            )
-        last = record
-    return history, last
-
-
-def _metadata(
-    settings: Settings,
-    patches: tuple[Patches, Patches],
-    history: list[float],
-    stop: Stop,
-    diagnostics: Diagnostics,
-) -> dict[str, Any]:
-    return {
-        "kind": "learned",
-        **settings.to_json(),
-        "patches": patches[0].shape[1],
-        "iterations_done": len(history) - 1,
-        "cost": history[-1],
-        "stop": str(stop),
-        "diagnostics": diagnostics.summary(),
-        "version": __version__,
-    }
+    return learn_with(pairs, settings)

@@ -1,7 +1,7 @@
 """Patches of a registered image pair: which may be used, which are drawn, what they contain.
 
-The choice of positions and the gathering are separate, so that a caller with a chunked image can
-gather chunk by chunk and still get the same patches.
+The choice of positions and the gathering are separate, so that an image in chunks can be read part
+by part and still give the same patches.
 """
 
 from __future__ import annotations
@@ -49,7 +49,11 @@ def box_sums(plane: Plane, side: int) -> Plane:
 
 
 def eligible_positions(
-    image: Image, side: int, threshold: float, invalid: float | None = None
+    image: Image,
+    side: int,
+    threshold: float,
+    invalid: float | None = None,
+    span: tuple[float, float] | None = None,
 ) -> Mask:
     """Positions whose patch is known everywhere and not flat.
 
@@ -63,13 +67,15 @@ def eligible_positions(
         Standard deviation that a patch must exceed, as a fraction of the image's range.
     invalid : float or None
         Value that means unknown.
+    span : tuple of float, optional
+        Low end and range of a larger image that this one is a part of; its own if None.
 
     Returns
     -------
     ndarray, shape (H - side + 1, W - side + 1), bool
         True at the top left pixel of each patch that may be used.
     """
-    low, spread = robust_range(known_values(image, invalid))
+    low, spread = span or robust_range(known_values(image, invalid))
     least = (max(threshold, FLAT) * spread) ** 2 * side**2
     parts = []
     for rows in bands(image.shape[0], side):
@@ -88,28 +94,7 @@ def _eligible(image: Image, valid: Mask, side: int, low: float, least: float) ->
     return np.asarray(complete & (squares > least) & (squares > ROUND_OFF * total))
 
 
-def draw_positions(eligible: Mask, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw positions without replacement, each eligible one with the same probability.
-
-    Parameters
-    ----------
-    eligible : ndarray, shape (h, w), bool
-        Positions to choose from.
-    count : int
-        Number of positions; at most as many as are eligible.
-    rng : numpy.random.Generator
-        Source of the random numbers.
-
-    Returns
-    -------
-    ndarray, shape (count, 2), int64
-        Row and column of the top left pixels, in reading order.
-    """
-    chosen = rng.choice(np.flatnonzero(eligible), count, replace=False, shuffle=False)
-    return np.stack(np.unravel_index(np.sort(chosen), eligible.shape), axis=1)
-
-
-def gather(image: Image, positions: NDArray[np.int64], side: int) -> Plane:
+def gather(image: Image, positions: NDArray[np.int64], side: int, block: int = BAND) -> Plane:
     """Copy patches out of an image; nothing else of it is converted.
 
     Parameters
@@ -120,6 +105,8 @@ def gather(image: Image, positions: NDArray[np.int64], side: int) -> Plane:
         Row and column of the top left pixels.
     side : int
         Side of the patches, in pixels.
+    block : int
+        Patches of one square of that side, in pixels, are read together from a chunked image.
 
     Returns
     -------
@@ -128,23 +115,42 @@ def gather(image: Image, positions: NDArray[np.int64], side: int) -> Plane:
     """
     source: Any = image
     if isinstance(source, Chunked):
-        return _gather_chunked(source, positions, side)
+        return _gather_chunked(source, positions, side, block)
     windows = sliding_window_view(image, (side, side), axis=(0, 1))[tuple(positions.T)]
     colour = image.ndim == 3
     return luminance(np.moveaxis(windows, 1, -1) if colour else windows, colour=colour)
 
 
-def _gather_chunked(image: Chunked, positions: NDArray[np.int64], side: int) -> Plane:
+def _gather_chunked(image: Chunked, positions: NDArray[np.int64], side: int, block: int) -> Plane:
     """Read only the parts of an image in which a patch begins."""
     patches = np.empty((len(positions), side, side))
-    places = positions // BAND
-    for place in np.unique(places, axis=0):
-        chosen = (places == place).all(axis=1)
+    for chosen in by_place(positions, block):
         first = positions[chosen].min(axis=0)
         last = positions[chosen].max(axis=0) + side
         part = image[first[0] : last[0], first[1] : last[1]]
         patches[chosen] = gather(part, positions[chosen] - first, side)
     return patches
+
+
+def by_place(positions: NDArray[np.int64], block: int) -> list[NDArray[np.int64]]:
+    """Sort positions by the square of an image that they lie in.
+
+    Parameters
+    ----------
+    positions : ndarray, shape (M, 2), int
+        Row and column.
+    block : int
+        Side of the squares, in pixels.
+
+    Returns
+    -------
+    list of ndarray, int
+        Numbers of the positions of each square that has any.
+    """
+    _, square = np.unique(positions // block, axis=0, return_inverse=True)
+    order = np.argsort(square.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(square.ravel()))
+    return np.split(order, ends[:-1]) if len(order) else []
 
 
 def shares(available: list[int], samples: int) -> list[int]:

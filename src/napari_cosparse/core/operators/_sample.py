@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.progress import Progress
 
-from ._images import Image, as_image
-from ._patches import (
-    draw_positions,
-    eligible_positions,
-    gather,
-    normalise,
-    shares,
-    turn,
-)
+from ._candidates import draw_positions
+from ._images import Chunked, Image, as_image
+from ._look import View, in_steps, look_for_patches
+from ._patches import by_place, shares
 from ._settings import Settings
 
+ROOM = 1 << 26  # bytes of chunked images that are kept between looking and drawing
+
 Patches = NDArray[np.float32]
+T = TypeVar("T")
 
 
 def as_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], side: int) -> list[tuple[Image, Image]]:
@@ -51,40 +51,64 @@ def _as_pair(number: int, pair: tuple[ArrayLike, ArrayLike], side: int) -> tuple
 
 
 def sample_patches(
-    pairs: list[tuple[Image, Image]], settings: Settings, streams: list[np.random.Generator]
+    pairs: list[tuple[Image, Image]],
+    settings: Settings,
+    streams: list[np.random.Generator],
+    map_: Map = map,
+    room: int = ROOM,
 ) -> Generator[Progress, None, tuple[Patches, Patches]]:
-    """Draw equal numbers of patches from all pairs; see `learn_operators` for the rules."""
+    """Draw equal numbers of patches from all pairs; see `learn_operators` for the rules.
+
+    `room` are bytes of chunked images that may be kept, so that no part is read twice.
+    """
     total = len(pairs) + settings.iterations
-    eligible = []
-    for done, (u, v) in enumerate(pairs, 1):
-        eligible.append(
-            eligible_positions(u, settings.side, settings.thresholds[0], settings.invalid[0])
-            & eligible_positions(v, settings.side, settings.thresholds[1], settings.invalid[1])
+    share = room // (2 * len(pairs))
+    views, found = [], []
+    for done, ((u, v), rng) in enumerate(zip(pairs, streams, strict=True)):
+        view = View((u, v), settings).within(share)
+        views.append(view)
+        parts = yield from _reported(
+            look_for_patches(view, rng, map_), Progress("choosing patches", done, total)
         )
-        yield Progress("choosing patches", done, total)
-    counts = shares([int(mask.sum()) for mask in eligible], settings.samples)
+        found.append(parts)
+        yield Progress("choosing patches", done + 1, total)
+    counts = shares([sum(part.count for part in parts) for parts in found], settings.samples)
     if not sum(counts):
         raise InputError(
             f"no patch of side {settings.side} may be used: all contain unknown pixels or are "
             f"flatter than the thresholds {settings.thresholds}. Lower the thresholds, choose "
             "smaller patches or other images"
         )
-    parts = [
-        _gather_pair(pair, draw_positions(mask, count, rng), settings, rng)
-        for pair, mask, count, rng in zip(pairs, eligible, counts, streams, strict=True)
-    ]
-    u, v = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
-    return u, v
+    drawn = []
+    for view, parts, count, rng in zip(views, found, counts, streams, strict=True):
+        gathering = _gather_pair(view, draw_positions(parts, count, rng), rng, map_)
+        progress = Progress("reading patches", len(pairs), total)
+        drawn.append((yield from _reported(gathering, progress)))
+    left, right = (np.concatenate(side, axis=1) for side in zip(*drawn, strict=True))
+    return left, right
+
+
+def _reported(steps: Generator[None, None, T], progress: Progress) -> Generator[Progress, None, T]:
+    """Report one and the same progress at each step."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        yield progress
 
 
 def _gather_pair(
-    pair: tuple[Image, Image],
-    positions: NDArray[np.int64],
-    settings: Settings,
-    rng: np.random.Generator,
-) -> list[Patches]:
-    patches = [gather(image, positions, settings.side) for image in pair]
-    if settings.symmetries:
-        codes = rng.integers(8, size=len(positions))
-        patches = [turn(part, codes) for part in patches]
-    return [normalise(part) for part in patches]
+    view: View, positions: NDArray[np.int64], rng: np.random.Generator, map_: Map
+) -> Generator[None, None, list[Patches]]:
+    """Gather the patches of a pair, those of one square of a chunked image together."""
+    settings = view.settings
+    codes = rng.integers(8, size=len(positions)) if settings.symmetries else None
+    chunked = any(isinstance(image, Chunked) for image in view.pair)
+    squares = by_place(positions, settings.block) if chunked else [np.arange(len(positions))]
+    patches = [np.empty((settings.side**2, len(positions)), np.float32) for _ in view.pair]
+    items = [(positions[at], None if codes is None else codes[at]) for at in squares]
+    for at, found in zip(squares, (yield from in_steps(map_, view.patches, items)), strict=True):
+        for out, part in zip(patches, found, strict=True):
+            out[:, at] = part
+    return patches

@@ -10,6 +10,8 @@ import numpy as np
 from napari_cosparse.core.errors import InputError
 
 Two = tuple[float, float]
+BLOCK = 256
+LEAST_BLOCK = 32
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Settings:
     invalid: tuple[float | None, float | None]
     iterations: int
     seed: int
+    block: int = BLOCK  # side of the parts of a large image that are looked at, in pixels
 
     def __post_init__(self) -> None:
         """Refuse values that the cost is not defined for."""
@@ -35,6 +38,7 @@ class Settings:
         for name, least in (("side", 2), ("samples", 1), ("iterations", 1), ("seed", 0)):
             _whole(name, getattr(self, name), least)
         _whole("atoms", self.atoms, 1)
+        _whole("block", self.block, max(LEAST_BLOCK, 2 * self.side))
         if self.atoms < self.side**2 - 1:
             raise InputError(
                 f"atoms {self.atoms} for patches of side {self.side}: with fewer than "
@@ -50,8 +54,11 @@ class Settings:
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
+        values = asdict(self)
+        if self.block == BLOCK:  # then it need not be told
+            del values["block"]
         return (
-            asdict(self)
+            values
             | {name: list(getattr(self, name)) for name in PAIRS}
             | {"invalid": [_finite(value) for value in self.invalid]}
         )
