@@ -19,7 +19,7 @@ from napari_cosparse.widgets._samples import scene_layers
 
 PANEL = ("napari-cosparse", "Upsample with a guide")
 NOT_OFFERED = {"weights", "solver", "start", "seed", "report", "map_"}
-OWN = {"store", "positions", "operator_file", "target_level", "guide_level"}
+OWN = {"output", "store", "positions", "operator_file", "target_level", "guide_level"}
 CENTRE = {"scale": (4, 4), "translate": (1.5, 1.5)}
 
 
@@ -292,24 +292,6 @@ def test_target_finer_than_the_guide_and_layers_apart_are_told(panel, viewer, sc
     assert not panel.button.isEnabled()
 
 
-def test_guide_beyond_the_memory_of_the_preferences_is_told(panel, viewer, tmp_path):
-    """K06: a pyramid of 40000 x 40000 pixels; a coarser level is possible."""
-    levels = [da.zeros((n, n), chunks=1000) for n in (40_000, 5_000)]
-    viewer.add_image(levels, name="huge", contrast_limits=(0, 1))
-    viewer.add_image(da.zeros((1250, 1250)), name="low", scale=(32, 32), contrast_limits=(0, 1))
-    assert "needs about 149.0 GiB, more than the 4 GiB" in panel.about.text()
-    assert not panel.button.isEnabled()
-    panel.form.guide_level.value = 1
-    assert panel.button.isEnabled()
-    panel.form.guide_level.value = 0
-    panel.form.store.value = str(tmp_path / "out.zarr")
-    assert panel.button.isEnabled()
-    panel.form.store.value = str(tmp_path)
-    assert "exists already" in panel.about.text()
-    panel.form.store.value = str(tmp_path / "no/out.zarr")
-    assert "is no folder" in panel.about.text()
-
-
 @pytest.mark.parametrize("name", ["out.zarr", "out.ome.zarr"])
 def test_result_is_written_to_a_store_and_shown_from_there(
     panel, viewer, scene, run, tmp_path, name
@@ -321,6 +303,7 @@ def test_result_is_written_to_a_store_and_shown_from_there(
     viewer.add_image(stack, name="low", units=("s", "um", "um"), **place)
     panel.form.noise.value = "0"
     run()
+    panel.form.output.value = "store"
     panel.form.store.value = str(tmp_path / name)
     run()
     memory, stored = viewer.layers[-2:]

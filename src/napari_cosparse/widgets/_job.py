@@ -20,11 +20,10 @@ from napari_cosparse.io import load_operators
 from napari_cosparse.layers import Grid, Placing, Source, grid_of, match_stacks, place, read
 from napari_cosparse.tiles import threaded_map
 
-from ._configure import GIB, memory_bytes, threads
+from ._configure import threads
 from ._runner import Steps
 from ._text import CHOOSE_TWO, SAME_LAYER
 
-BYTES_PER_PIXEL = 100  # of the guide: solver, prior, result
 FINEST = 1 - 1e-6  # least factor
 Window = tuple[slice, slice]
 
@@ -148,29 +147,6 @@ def placed(pair: Pair, settings: Settings) -> Settings:
             "choose Position: same field of view (Advanced)."
         )
     return settings
-
-
-def check_memory(pair: Pair) -> None:
-    """Refuse runs that need more memory than the user allows.
-
-    Parameters
-    ----------
-    pair : Pair
-        The layers.
-
-    Raises
-    ------
-    InputError
-        The guide is too large.
-    """
-    rows, columns = pair.guide_grid.shape
-    needed, allowed = BYTES_PER_PIXEL * rows * columns, memory_bytes()
-    if needed > allowed:
-        raise InputError(
-            f"A guide of {rows} x {columns} pixels needs about {needed / GIB:.1f} GiB, more than "
-            f"the {allowed / GIB:.3g} GiB of the preferences: name a Zarr store "
-            "(Advanced), choose a coarser level of the guide, or allow more (Preferences)."
-        )
 
 
 def upsampling(

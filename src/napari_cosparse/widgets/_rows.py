@@ -6,7 +6,7 @@ from typing import Any
 
 from magicgui.widgets import CheckBox, ComboBox, LineEdit, SpinBox
 from napari.layers import Layer
-from qtpy.QtWidgets import QComboBox, QSizePolicy
+from qtpy.QtWidgets import QComboBox, QFileDialog, QLineEdit, QSizePolicy, QStyle
 
 from napari_cosparse.core.errors import InputError
 
@@ -102,6 +102,35 @@ def text_row(name: str, label: str, when_empty: str, value: str = "") -> LineEdi
     row.native.setPlaceholderText(when_empty)
     row.native.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     row.native.setMinimumWidth(60)
+    return row
+
+
+def path_row(name: str, label: str, when_empty: str) -> LineEdit:
+    """Row for the path of a new file or folder, with a button that opens a dialog.
+
+    Parameters
+    ----------
+    name, label : str
+        Of the row.
+    when_empty : str
+        What an empty row says.
+
+    Returns
+    -------
+    magicgui.widgets.LineEdit
+    """
+    row = text_row(name, label, when_empty)
+    native = row.native
+    icon = native.style().standardIcon(QStyle.StandardPixmap.SP_DirOpenIcon)
+    button = native.addAction(icon, QLineEdit.ActionPosition.TrailingPosition)
+    button.setToolTip("<p>Choose a folder and a name.</p>")
+
+    def ask() -> None:
+        path = QFileDialog.getSaveFileName(native, label, str(row.value))[0]
+        if path:
+            row.value = path
+
+    button.triggered.connect(ask)
     return row
 
 

@@ -1,6 +1,7 @@
 """The panel that upsamples one layer with the help of another one."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import napari
 from napari.layers import Image, Layer
@@ -22,7 +23,8 @@ from napari_cosparse.tiles import Stored
 
 from ._configure import default_operators
 from ._handover import open_register
-from ._job import Outcome, Pair, check_memory, pair_up, placed, upsampling
+from ._job import Outcome, Pair, pair_up, placed, upsampling
+from ._output import choose_output, propose_store
 from ._panel import Panel
 from ._preview import Part, part_to_preview
 from ._runner import Steps
@@ -55,6 +57,8 @@ class UpsamplePanel(Panel):
         self._where: Destination | None = None
         self._part: Part | None = None
         self._preview_layer: Layer | None = None
+        self._store = ""  # where the result is to be written; empty for memory
+        self._proposed = ("", "")  # the target's name, and a path for it
         self._suggested = self._chosen()
         self.preview_button = QPushButton("Preview")
         self.preview_button.setToolTip(PREVIEW_TIP)
@@ -100,11 +104,13 @@ class UpsamplePanel(Panel):
             factor, origin = pair.placing.factor, pair.placing.origin
             self._hint(f"{factor[0]:.6g}, {factor[1]:.6g}", f"{origin[0]:.6g}, {origin[1]:.6g}")
         self.form.phase.enabled = settings.origin is None
-        if self._store():
-            check_store(pair, self._store())
-        else:
-            check_memory(pair)
-        return pair_text(pair, settings)
+        output = choose_output(pair, self.form.output.value)
+        self._store = self.form.show_output(
+            store=output.store, propose=lambda: self._proposal(pair)
+        )
+        if output.store:
+            check_store(pair, self._store)
+        return " ".join(filter(None, (pair_text(pair, settings), output.reason)))
 
     def job(self) -> tuple[Steps, str]:
         """Upsample all planes."""
@@ -113,10 +119,9 @@ class UpsamplePanel(Panel):
         self._part = None
         self.register_button.setVisible(False)
         operators, title = self.form.pair.source(), f"Upsampling {pair.target.name}"
-        if self._store():
-            check_store(pair, self._store())
-            return storing(pair, operators, settings, self._store()), title
-        check_memory(pair)
+        self.look()  # files may have come to be since
+        if self._store:
+            return storing(pair, operators, settings, self._store), title
         return upsampling(pair, operators, settings), title
 
     def succeed(self, outcome: Outcome | Stored) -> str:
@@ -145,9 +150,9 @@ class UpsamplePanel(Panel):
     def python(self) -> str:
         """Write a script that gives the same layer."""
         pair, settings = self._pair_and_settings()
-        operators, store = self.form.pair.python(), self._store()
-        if store:
-            return store_script(pair, operators, settings, store)
+        operators = self.form.pair.python()
+        if self._store:
+            return store_script(pair, operators, settings, self._store)
         return upsample_script(pair, operators, settings)
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
@@ -165,9 +170,13 @@ class UpsamplePanel(Panel):
         pair = self._pair()
         return pair, placed(pair, self.form.settings())
 
-    def _store(self) -> str:
-        """Read where the result is to be written; empty for memory."""
-        return str(self.form.store.value).strip()
+    def _proposal(self, pair: Pair) -> str:
+        """Path for a store; the same for the same pair until there is something."""
+        name, path = self._proposed
+        if name != pair.target.name or Path(path).exists():
+            path = propose_store(pair)
+            self._proposed = (pair.target.name, path)
+        return path
 
     def _hint(self, factor: str, origin: str = "from the first sample") -> None:
         """Show what an empty row for factor or origin means."""

@@ -16,16 +16,19 @@ from ._rows import (
     layer_row,
     parse_number,
     parse_numbers,
+    path_row,
     text_row,
     whole_row,
 )
 from ._tips import parameter_tips
 
 POSITIONS = {"from the layers": True, "same field of view": False}
+OUTPUTS = {"automatic": "auto", "memory": "memory", "Zarr store": "store"}
 TIPS = {
+    "output": "<p>Where the result goes. Automatic: into memory, or into a Zarr store if the run "
+    "needs more memory than the preferences allow.</p>",
     "store": "<p>Folder to write the result to, block by block within the memory of the "
-    "preferences; a name that ends in .ome.zarr gives a pyramid. Empty: the result stays in "
-    "memory.</p>",
+    "preferences; a name that ends in .ome.zarr gives a pyramid.</p>",
     "positions": "<p>Where the target lies on the guide. From the layers: from scale, translate, "
     "rotate, shear, affine and units of both. Same field of view: the shapes alone count.</p>",
     "target_level": "<p>Pyramid level of the target that is read; 0 is the finest.</p>",
@@ -55,7 +58,9 @@ class UpsampleForm(Form):
     ) -> None:
         """Make the rows with their defaults."""
         super().__init__()
-        self.store = text_row("store", "Zarr store", "in memory")
+        self.output = choice_row("output", "Result in", OUTPUTS)
+        self.store = path_row("store", "Store", "choose a folder ...")
+        self._proposed = ""
         self.pair = OperatorRows(viewer, default)
         self.target = layer_row("target", "Target", viewer, (Image,))
         self.guide = layer_row("guide", "Guide", viewer, (Image,))
@@ -70,21 +75,14 @@ class UpsampleForm(Form):
         self.invalid = text_row("invalid", "Unknown value", "none")
         self.guided = flag_row("guided", "Use the guide", value=True)
         results = {"float32": "float32", "like the target": "input"}
-        self.dtype = choice_row("dtype", "Result", results)
+        self.dtype = choice_row("dtype", "Values", results)
         self.fill(
             (
                 *(self.target, self.target_level, self.guide, self.guide_level),
                 *(self.pair.choice, self.pair.file, self.noise, self.invalid, self.guided),
+                *(self.output, self.store),
             ),
-            (
-                self.positions,
-                self.factor,
-                self.origin,
-                self.phase,
-                self.blur,
-                self.dtype,
-                self.store,
-            ),
+            (self.positions, self.factor, self.origin, self.phase, self.blur, self.dtype),
             {**parameter_tips(described_by), **TIPS, **OPERATOR_TIPS},
         )
 
@@ -116,6 +114,30 @@ class UpsampleForm(Form):
             guided=self.guided.value,
             dtype=self.dtype.value,
         )
+
+    def show_output(self, *, store: bool, propose: Callable[[], str]) -> str:
+        """Show where the result goes, with a path that nobody has typed where one is needed.
+
+        Parameters
+        ----------
+        store : bool
+            Whether it goes to a Zarr store.
+        propose : callable
+            Gives a path that is not taken.
+
+        Returns
+        -------
+        str
+            The path; empty for a result in memory.
+        """
+        self.show_row("store", shown=store)
+        if not store:
+            return ""
+        if self.store.value in ("", self._proposed):
+            self._proposed = propose()
+            with self.store.changed.blocked():
+                self.store.value = self._proposed
+        return str(self.store.value).strip()
 
     def fit(self) -> None:
         """Show the rows that matter for what is chosen."""

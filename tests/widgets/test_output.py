@@ -1,0 +1,133 @@
+"""Whether a result goes to memory or to a store, and who decides."""
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from napari_cosparse.layers import METADATA_KEY
+from napari_cosparse.tiles import open_levels
+from napari_cosparse.widgets import _output
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """Home of the user, where stores are proposed for layers that came from no file."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """Make small runs need more than the preferences allow."""
+    monkeypatch.setattr(_output, "memory_needed", lambda _pair: 2**33)
+    monkeypatch.setattr(_output, "free_memory", lambda: 2**34)
+
+
+def add_scene(viewer, scene):
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    viewer.add_image(scene.coarse, name="low", scale=(4, 4), translate=(1.5, 1.5))
+
+
+def add_huge(viewer):
+    """Add a pyramid of 40000 x 40000 pixels and a target for it (K06)."""
+    levels = [da.zeros((n, n), chunks=1000) for n in (40_000, 5_000)]
+    viewer.add_image(levels, name="huge", contrast_limits=(0, 1))
+    viewer.add_image(da.zeros((1250, 1250)), name="low", scale=(32, 32), contrast_limits=(0, 1))
+
+
+def test_large_results_go_to_a_store_by_themselves(panel, viewer, home):
+    """K06: nothing is asked; a coarser level of the guide stays in memory."""
+    add_huge(viewer)
+    assert "It needs about" in panel.about.text()
+    assert "more than the 4 GiB of the preferences: written to a Zarr store" in panel.about.text()
+    assert panel.form.store.native.isVisibleTo(panel)
+    assert panel.form.store.value == str(home / "low-upsampled.ome.zarr")
+    assert panel.button.isEnabled()
+    panel.form.guide_level.value = 1
+    assert not panel.form.store.native.isVisibleTo(panel)
+    assert "GiB" not in panel.about.text()
+    assert panel.button.isEnabled()
+
+
+def test_path_of_the_store_can_be_changed_and_is_checked(panel, viewer, home):
+    add_huge(viewer)
+    panel.form.store.value = str(home / "mine.zarr")
+    panel.refresh()
+    assert panel.form.store.value == str(home / "mine.zarr")
+    assert panel.button.isEnabled()
+    panel.form.store.value = str(home)
+    assert "exists already" in panel.about.text()
+    assert not panel.button.isEnabled()
+    panel.form.store.value = str(home / "no/out.zarr")
+    assert "is no folder" in panel.about.text()
+    panel.form.store.value = ""
+    assert panel.form.store.value == str(home / "low-upsampled.ome.zarr")
+
+
+def test_memory_can_be_insisted_on_while_there_is_enough(panel, viewer, home, monkeypatch):
+    add_huge(viewer)
+    monkeypatch.setattr(_output, "free_memory", lambda: 2**40)
+    panel.form.output.value = "memory"
+    assert "in memory as you wish" in panel.about.text()
+    assert not panel.form.store.native.isVisibleTo(panel)
+    assert panel.button.isEnabled()
+    monkeypatch.setattr(_output, "free_memory", lambda: 2**33)
+    panel.refresh()
+    assert "8.0 GiB are free" in panel.about.text()
+    assert not panel.button.isEnabled()
+
+
+def test_run_beyond_the_preferences_ends_in_the_proposed_store(
+    panel, viewer, scene, run, home, little
+):
+    """The pixels are those of a run in memory; the next run has another store."""
+    add_scene(viewer, scene)
+    panel.form.noise.value = "0"
+    panel.form.output.value = "memory"
+    run()
+    panel.form.output.value = "auto"
+    path = panel.form.store.value
+    run()
+    memory, stored = list(viewer.layers)[-2:]
+    np.testing.assert_allclose(np.asarray(open_levels(path)[0]), memory.data, rtol=1e-4)
+    assert stored.metadata[METADATA_KEY]["store"] == path
+    assert panel.form.store.value == str(home / "low-upsampled-2.ome.zarr")
+    assert panel.button.isEnabled()
+
+
+def test_planes_of_a_stack_count(panel, viewer, scene, home, monkeypatch):
+    """A result of 4000 planes is large though each of them is small."""
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    series = da.zeros((40_000, *scene.coarse.shape), chunks=(1, -1, -1))
+    place = {"scale": (1, 4, 4), "translate": (0, 1.5, 1.5)}
+    viewer.add_image(series[:100], name="short", contrast_limits=(0, 1), **place)
+    viewer.add_image(series, name="long", contrast_limits=(0, 1), **place)
+    panel.form.guide.value = panel.form.guide.choices[0]
+    panel.form.target.value = panel.form.target.choices[1]
+    assert not panel.form.store.native.isVisibleTo(panel)
+    monkeypatch.setattr(_output, "memory_bytes", lambda: 2.0**29)
+    panel.form.target.value = panel.form.target.choices[2]
+    assert panel.form.store.native.isVisibleTo(panel)
+
+
+def test_store_lies_beside_the_file_of_the_target(panel, viewer, scene, home, little, tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    np.save(folder / "depth.npy", scene.coarse)
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    (low,) = viewer.open(folder / "depth.npy", plugin="napari")
+    low.scale, low.translate = (4, 4), (1.5, 1.5)
+    panel.refresh()
+    assert panel.form.store.value == str(folder / "depth-upsampled.ome.zarr")
+
+
+def test_settings_keep_where_the_result_goes(panel, viewer, home, tmp_path):
+    add_huge(viewer)
+    panel.form.store.value = str(home / "mine.zarr")
+    panel.form.output.value = "store"
+    panel.save_settings(tmp_path / "s.json")
+    panel.form.store.value, panel.form.output.value = "", "auto"
+    panel.load_settings(tmp_path / "s.json")
+    assert panel.form.output.value == "store"
+    assert panel.form.store.value == str(home / "mine.zarr")
