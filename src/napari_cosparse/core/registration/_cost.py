@@ -30,7 +30,7 @@ class Cost(Protocol):
 
     Attributes
     ----------
-    scale : int
+    scale : float
         Pixels of the finest level per pixel of this one.
     frame : Frame
         Centres and unit of length.
@@ -38,7 +38,7 @@ class Cost(Protocol):
         Basis of the group's algebra.
     """
 
-    scale: int
+    scale: float
     frame: Frame
     basis: NDArray[np.float64]
 

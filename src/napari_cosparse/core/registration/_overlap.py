@@ -25,10 +25,14 @@ class Overlap:
         Reach of the atoms: a pixel this near to an unusable one counts as unusable.
     dtype : dtype-like
         Arithmetic.
+    faded : bool
+        Fade towards the border. False where what is usable says where the image ends.
     """
 
-    def __init__(self, usable: Mask, radius: int, dtype: DTypeLike = np.float32) -> None:
-        self.shape = usable.shape
+    def __init__(
+        self, usable: Mask, radius: int, dtype: DTypeLike = np.float32, *, faded: bool = True
+    ) -> None:
+        self.shape, self._faded = usable.shape, faded
         self.rims = [max(LEAST_RIM, RIM_SHARE * size) for size in self.shape]
         self.dtype = np.dtype(dtype)
         # one pixel more, over which the weight falls to zero
@@ -60,6 +64,8 @@ class Overlap:
 
     def _ramp(self, positions: Plane, axis: int) -> tuple[Plane, Plane]:
         """Smoothstep from each border, and its slope."""
+        if not self._faded:
+            return np.ones(positions.shape, self.dtype), np.zeros(positions.shape, self.dtype)
         last, rim = self.shape[axis] - 1, self.rims[axis]
         near = np.minimum(positions, last - positions)
         t = np.clip(near / rim, 0, 1).astype(self.dtype)

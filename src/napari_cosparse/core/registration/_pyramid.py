@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, minimum_filter
 
 from napari_cosparse.core.types import Mask, Plane
@@ -14,6 +15,29 @@ from ._sides import Side, contrast
 SMOOTHING = 0.7  # pixels: deviation of the Gaussian before every second pixel is dropped
 LEAST_SIDE = 24  # pixels: below this a level has too few patches
 LEVELS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Where the squares of a mosaic come from: a level that shows only parts of its image.
+
+    Attributes
+    ----------
+    side : int
+        Side of a square, in pixels of the level. They lie below one another.
+    corners : ndarray, shape (n, 2), float64
+        Place of each square's first pixel in the image, in pixels of the level.
+    """
+
+    side: int
+    corners: NDArray[np.float64]
+
+    @property
+    def shifts(self) -> NDArray[np.float64]:
+        """Place in the image less place in the mosaic, of each square, shape (n, 2)."""
+        shifts = self.corners.copy()
+        shifts[:, 0] -= self.side * np.arange(len(shifts))
+        return shifts
 
 
 @dataclass(frozen=True)
@@ -26,13 +50,16 @@ class Level:
         Divided by its contrast.
     usable : ndarray, shape (h, w), bool
         Pixels that may be used.
-    scale : int
+    scale : float
         Pixels of the finest level per pixel of this one.
+    windows : Windows, optional
+        Which parts of the image it shows; all of it if None.
     """
 
     image: Plane
     usable: Mask
-    scale: int
+    scale: float
+    windows: Windows | None = None
 
     @property
     def constant(self) -> bool:
@@ -57,7 +84,7 @@ def pyramid(side: Side, levels: int) -> list[Level]:
     """
     out, image, usable = [], side.image, side.usable
     for number in range(levels):
-        out.append(_level(image, usable, 2**number))
+        out.append(make_level(image, usable, 2**number))
         if number + 1 < levels:
             image = gaussian_filter(image, SMOOTHING, mode="mirror")[::2, ::2]
             usable = minimum_filter(usable, 3, mode="nearest")[::2, ::2]
@@ -82,7 +109,27 @@ def depth(shape_fixed: tuple[int, int], shape_moving: tuple[int, int]) -> int:
     return max(1, min(wanted, 1 + int(np.log2(max(smallest / LEAST_SIDE, 1)))))
 
 
-def _level(image: Plane, usable: Mask, scale: int) -> Level:
+def make_level(image: Plane, usable: Mask, scale: float, windows: Windows | None = None) -> Level:
+    """Divide an image by its contrast.
+
+    Parameters
+    ----------
+    image : ndarray, shape (h, w)
+        Any unit.
+    usable : ndarray, shape (h, w), bool
+        Pixels that may be used.
+    scale : float
+        Pixels of the finest level per pixel of this one.
+    windows : Windows, optional
+        Which parts of its image it shows.
+
+    Returns
+    -------
+    Level
+        All 0 if it is constant.
+    """
     strength = contrast(image, usable)
     scaled = image / np.float32(strength) if strength else np.zeros_like(image)
-    return Level(np.ascontiguousarray(scaled, np.float32), np.ascontiguousarray(usable), scale)
+    return Level(
+        np.ascontiguousarray(scaled, np.float32), np.ascontiguousarray(usable), scale, windows
+    )

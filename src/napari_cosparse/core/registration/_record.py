@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._fine import Fine
 from ._scene import Scene
 from ._settings import RegisterSettings
 from ._working import Source
@@ -12,9 +13,9 @@ PLAIN = ("group", "measure", "solver", "verdict", "allow_reflection", "seed", "s
 
 
 def record(
-    settings: RegisterSettings, sources: tuple[Source, Source], scene: Scene
+    settings: RegisterSettings, sources: tuple[Source, Source], scene: Scene, fine: Fine
 ) -> dict[str, Any]:
-    """Fields of a `Registration` that do not depend on the answer.
+    """Fields of a `Registration` that say what was registered, and how.
 
     Parameters
     ----------
@@ -24,6 +25,8 @@ def record(
         Fixed and moving image.
     scene : Scene
         The pair on the working grid.
+    fine : Fine
+        How far it was refined.
 
     Returns
     -------
@@ -35,7 +38,7 @@ def record(
         "moving_shape": sources[1].shape,
         "pixel_size_fixed": _pair(settings.pixel_size_fixed),
         "pixel_size_moving": _pair(settings.pixel_size_moving),
-        "parameters": _parameters(settings, scene),
+        "parameters": _parameters(settings, scene, fine),
     }
 
 
@@ -44,7 +47,7 @@ def _pair(values: tuple[float, float]) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def _parameters(settings: RegisterSettings, scene: Scene) -> dict[str, Any]:
+def _parameters(settings: RegisterSettings, scene: Scene, fine: Fine) -> dict[str, Any]:
     out: dict[str, Any] = {name: getattr(settings, name) for name in PLAIN}
     out["max_rotation"] = settings.max_rotation
     out["max_scale"] = settings.max_scale
@@ -57,5 +60,6 @@ def _parameters(settings: RegisterSettings, scene: Scene) -> dict[str, Any]:
     out["masked"] = [settings.mask_fixed is not None, settings.mask_moving is not None]
     out["levels"] = len(scene.fixed)
     out["working_shapes"] = [list(scene.frame.shape_fixed), list(scene.frame.shape_moving)]
+    out["finest_step"], out["windows"] = fine.step, fine.windows
     out["operators"] = dict(scene.pair.metadata).get("name")
     return out

@@ -40,7 +40,7 @@ def residual_map(scene: Scene, tau: Matrix) -> NDArray[np.float32] | None:
     if min(fixed.image.shape) < CELLS * LEAST_CELL:
         return None
     first = edge_field(fixed)
-    second = edge_field(_warped(scene, fixed, moving, tau))
+    second = edge_field(warped(scene, fixed, moving, tau))
     rows, columns = (np.linspace(0, size, CELLS + 1).astype(int) for size in first.shape)
     out = np.full((CELLS, CELLS), np.nan, np.float32)
     for i in range(CELLS):
@@ -50,7 +50,23 @@ def residual_map(scene: Scene, tau: Matrix) -> NDArray[np.float32] | None:
     return out
 
 
-def _warped(scene: Scene, fixed: Level, moving: Level, tau: Matrix) -> Level:
+def warped(scene: Scene, fixed: Level, moving: Level, tau: Matrix) -> Level:
+    """Lay a level of the moving image on the fixed one.
+
+    Parameters
+    ----------
+    scene : Scene
+        For the frame.
+    fixed, moving : Level
+        Of one scale.
+    tau : ndarray, shape (3, 3)
+        The motion, in normalised coordinates.
+
+    Returns
+    -------
+    Level
+        On the pixels of the fixed level.
+    """
     matrix = scene.frame.to_pixels(tau)
     linear, offset = matrix[:2, :2], matrix[:2, 2] / fixed.scale
     shape = fixed.image.shape

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.progress import Progress
 
 from ._cascade import Outcome, decide, describe
 from ._error import Determined, determine
+from ._fine import Fine, refine_fine
 from ._frame import Matrix
 from ._record import record
 from ._registration import Registration
@@ -24,6 +25,7 @@ from ._verdict import Verdict
 
 JACKKNIFE_TILE = 5  # blocks: about 60 parts of the image
 NEAR = 1.0  # working pixels: a start nearer than this may stay
+T = TypeVar("T")
 BLANK = (np.nan, np.nan)
 
 
@@ -64,13 +66,25 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     scene = task.scene.mirrored() if outcome.reflected else task.scene
     yield Progress("judge the answer", 1, 2)
     found = _determined(scene, outcome, task.start)
-    tau = outcome.answer.tau
+    fine = Fine(outcome.answer.tau, found.error, task.shrink)
     if _stays(task, outcome, verdict, found):
-        tau = task.start
+        fine = replace(fine, tau=task.start)
         reason = f"{verdict.because}; the start is kept, as the gain is within its error"
         verdict = replace(verdict, because=reason)
     yield Progress("judge the answer", 2, 2)
-    return _result(task, scene, outcome, verdict, found, tau)
+    if task.shrink > 1 and (outcome.verdict.trusted or not task.settings.verdict):
+        steps = refine_fine(scene, outcome.measure, task.grids(reflected=outcome.reflected), fine)
+        fine = yield from _with_matrix(task, steps)
+        verdict = replace(verdict, because=f"{verdict.because}; {_described(fine)}")
+    return _result(task, scene, outcome, verdict, fine)
+
+
+def _described(fine: Fine) -> str:
+    if not fine.windows:
+        return f"not refined at full resolution: {fine.note}"
+    where = f"1/{fine.step}" if fine.step > 1 else "full"
+    reason = f"refined in {fine.windows} windows at {where} resolution"
+    return f"{reason}, not beyond: {fine.note}" if fine.note else reason
 
 
 def _stays(task: Task, outcome: Outcome, verdict: Verdict, found: Determined) -> bool:
@@ -81,16 +95,14 @@ def _stays(task: Task, outcome: Outcome, verdict: Verdict, found: Determined) ->
     return away <= NEAR or not verdict.trusted
 
 
-def _with_matrix(
-    task: Task, steps: Generator[Progress, None, Outcome]
-) -> Generator[Progress, None, Outcome]:
+def _with_matrix(task: Task, steps: Generator[Progress, None, T]) -> Generator[Progress, None, T]:
     """Say where the solver is in pixels, so that who cancels may keep the best so far."""
     while True:
         try:
             progress = next(steps)
         except StopIteration as end:
-            outcome: Outcome = end.value
-            return outcome
+            result: T = end.value
+            return result
         if isinstance(progress, Walked):
             matrix = task.matrix(progress.tau) if progress.scene is task.scene else None
             progress = MotionProgress(
@@ -109,10 +121,9 @@ def _result(
     scene: Scene,
     outcome: Outcome,
     verdict: Verdict,
-    found: Determined,
-    tau: NDArray[np.float64],
+    fine: Fine,
 ) -> Registration:
-    answer = outcome.answer
+    answer, tau = outcome.answer, fine.tau
     cost = scene.cost(0, outcome.measure, PIXELS)
     before, after = cost(task.start), cost(tau)
     residual = residual_map(scene, tau)
@@ -130,14 +141,14 @@ def _result(
             task.in_moving_pixels(verdict.backward),
             task.in_moving_pixels(verdict.swapped),
         ),
-        predicted_error=task.in_moving_pixels(found.error),
+        predicted_error=task.in_moving_pixels(fine.error),
         stop=answer.stop,
         trusted=verdict.trusted,
         because=verdict.because,
         reflected=outcome.reflected,
         residual=None if residual is None else residual * task.in_moving_pixels(1.0),
         history=answer.history,
-        **record(task.settings, task.sources, scene),
+        **record(task.settings, task.sources, scene, fine),
     )
 
 
@@ -162,5 +173,5 @@ def _not_registered(task: Task, reason: str) -> Registration:
         reflected=False,
         residual=None,
         history=(),
-        **record(task.settings, task.sources, task.scene),
+        **record(task.settings, task.sources, task.scene, Fine(task.start, nan, task.shrink)),
     )

@@ -31,6 +31,8 @@ class Samples:
         1 where the patch around a pixel is usable, else 0.
     radius : int
         Reach of the patches, in pixels.
+    window : ndarray, shape (blocks,), optional
+        Which window of the image each block lies in, where the level shows only windows.
     """
 
     rows: NDArray[np.float64]
@@ -38,6 +40,7 @@ class Samples:
     values: Plane
     weight: Plane
     radius: int
+    window: NDArray[np.int64] | None = None
 
     def part(self, start: int, stop: int) -> Samples:
         """Take some of the blocks.
@@ -59,6 +62,7 @@ class Samples:
             self.values[piece],
             self.weight[piece],
             self.radius,
+            None if self.window is None else self.window[piece],
         )
 
     def __len__(self) -> int:
@@ -94,14 +98,30 @@ def choose_samples(level: Level, radius: int, limit: int, seed: int, block: int 
     side = block + 2 * radius
     padded = np.pad(level.image, ((0, block + radius),) * 2, mode="edge")
     windows = sliding_window_view(padded, (side, side))
+    window = None if level.windows is None else tops * block // level.windows.side
+    rows, columns = _places(level, tops * block, lefts * block, window)
     line = np.arange(side, dtype=np.float64)
     return Samples(
-        tops[:, None] * block + line,
-        lefts[:, None] * block + line,
+        rows[:, None] + line,
+        columns[:, None] + line,
         np.ascontiguousarray(windows[tops * block, lefts * block]),
         np.ascontiguousarray(weight[tops, lefts]),
         radius,
+        window,
     )
+
+
+def _places(
+    level: Level,
+    tops: NDArray[np.int64],
+    lefts: NDArray[np.int64],
+    window: NDArray[np.int64] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where blocks lie in the image."""
+    if level.windows is None or window is None:
+        return tops.astype(np.float64), lefts.astype(np.float64)
+    shifts = level.windows.shifts[window]
+    return tops + shifts[:, 0], lefts + shifts[:, 1]
 
 
 def _weights(level: Level, radius: int, block: int) -> Plane:

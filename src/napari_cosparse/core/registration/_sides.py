@@ -113,7 +113,7 @@ def make_side(
     usable = known if mask is None else known & check_mask(mask, gray.shape, name)
     # one pixel more: an interpolated frame blends into the image
     frame = binary_dilation(blank_border(gray))
-    return _filled(gray, known, usable & ~frame)
+    return fill(gray, known, usable & ~frame)
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...], name: str) -> Mask:
@@ -153,7 +153,23 @@ def check_mask(mask: ArrayLike, shape: tuple[int, ...], name: str) -> Mask:
     return np.asarray(chosen, np.bool_)
 
 
-def _filled(gray: Plane, known: Mask, usable: Mask) -> Side:
+def fill(gray: Plane, known: Mask, usable: Mask) -> Side:
+    """Fill unknown pixels and bring an image to its range.
+
+    Parameters
+    ----------
+    gray : ndarray, shape (h, w)
+        Any unit; what is unknown may hold anything.
+    known : ndarray, shape (h, w), bool
+        Pixels that hold a number.
+    usable : ndarray, shape (h, w), bool
+        Those of them that may be used.
+
+    Returns
+    -------
+    Side
+        Unknown pixels hold the value of the nearest known one.
+    """
     if not known.any():
         return Side(np.zeros(gray.shape, np.float32), usable, 0.0)
     low, span = robust_range(gray[usable] if usable.any() else gray[known])

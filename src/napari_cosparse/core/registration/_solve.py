@@ -111,7 +111,7 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
         stage = f"refine start {number + 1} of {len(chosen)}"
         histories.append([])
         steps = scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE)
-        ends.append((yield from _walk(scene, steps, stage, histories[-1])))
+        ends.append((yield from report(scene, steps, stage, histories[-1])))
     first = min(range(len(ends)), key=lambda i: ends[i].found.cost)
     best = ends[first]
     together = TOGETHER * max(scene.frame.shape_fixed)
@@ -170,7 +170,7 @@ def descend(
         history = []
         stage = f"refine at 1/{2**level} resolution" if level else "refine at full resolution"
         tolerance = COARSE_TOLERANCE if level else 0.01
-        state = yield from _walk(
+        state = yield from report(
             scene, scene.walk(cost, tau, ITERATIONS, tolerance), stage, history
         )
         tau, made = state.tau, made + state.evaluations
@@ -190,10 +190,31 @@ def descend(
     )
 
 
-def _walk(
+def report(
     scene: Scene, steps: Generator[State, None, State], stage: str, history: list[float]
 ) -> Generator[Progress, None, State]:
-    """Report each step of a solver as progress."""
+    """Report each step of a solver as progress.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair, for who listens.
+    steps : generator
+        From `Scene.walk`.
+    stage : str
+        What is being done.
+    history : list of float
+        Gets the cost of each accepted step.
+
+    Yields
+    ------
+    Progress
+
+    Returns
+    -------
+    State
+        The last.
+    """
     for made in range(1, 10**9):
         try:
             state = next(steps)

@@ -240,7 +240,7 @@ def placed(
     """
     centre = (np.array(canvas.image.shape) - 1) / 2 + shift
     fixed_centre = (np.array(frame.shape_fixed) - 1) / 2
-    level_centre = canvas.scale * (np.array(_level_shape(frame, canvas.scale)) - 1) / 2
+    level_centre = canvas.scale * (np.array(_level_shape(frame, int(canvas.scale))) - 1) / 2
     tau = np.eye(3)
     tau[:2, :2] = linear
     # the last pixels of a level and of the image differ: the centres do not coincide

@@ -13,6 +13,7 @@ from napari_cosparse.core.operators import OperatorPair
 
 from ._cascade import FIRST_ROTATION, Order
 from ._frame import Matrix
+from ._mosaic import Grid
 from ._points import from_points
 from ._scene import Scene, make_scene
 from ._settings import RegisterSettings
@@ -40,6 +41,8 @@ class Task:
         As given.
     to_working : tuple of ndarray, shape (3, 3)
         Pixels of both images -> pixels of the working grid.
+    shrink : int
+        Pixels of the coarser image per working pixel.
     start : ndarray, shape (3, 3)
         Group element of the start, in the scene's normalised coordinates.
     refused : str or None
@@ -51,6 +54,7 @@ class Task:
     settings: RegisterSettings
     sources: tuple[Source, Source]
     to_working: tuple[Matrix, Matrix]
+    shrink: int
     start: Matrix
     refused: str | None
 
@@ -74,6 +78,22 @@ class Task:
         matrix: Matrix = np.linalg.inv(self.to_working[1]) @ pixels @ self.to_working[0]
         matrix[2] = 0, 0, 1
         return matrix
+
+    def grids(self, *, reflected: bool) -> tuple[Grid, Grid]:
+        """Give both images at the working resolution, to be read at finer ones.
+
+        Parameters
+        ----------
+        reflected : bool
+            Whether the moving image is to be mirrored.
+
+        Returns
+        -------
+        tuple of Grid
+        """
+        last = self.scene.frame.shape_moving[1] - 1 if reflected else None
+        fixed, moving = self.sources
+        return Grid(fixed, self.to_working[0], 1.0), Grid(moving, self.to_working[1], 1.0, last)
 
     def in_moving_pixels(self, length: float) -> float:
         """Convert a length in working pixels.
@@ -157,6 +177,7 @@ def prepare(
         settings,
         (whole, second),
         to_working,
+        working[0].shrink,
         start,
         _refused(working),
     )

@@ -133,7 +133,8 @@ class Moving:
         self.scale, self.frame = level.scale, frame
         self.dtype = np.dtype(dtype)
         self._spline = Spline(level.image, dtype=dtype)
-        self._overlap = Overlap(level.usable, radius, dtype)
+        self._windows = level.windows
+        self._overlap = Overlap(level.usable, radius, dtype, faded=level.windows is None)
 
     def warp(self, tau: Matrix, samples: Samples) -> Warped:
         """Sample the moving image where a motion takes the fixed pixels.
@@ -152,10 +153,11 @@ class Moving:
         """
         radius = samples.radius
         moved = self._moved(tau, samples)
-        values, *gradient = self._spline.sample(*self._level_pixels(moved))
+        places = self._level_pixels(moved, samples)
+        values, *gradient = self._spline.sample(*places)
         side = moved.shape[-1] - 2 * radius
-        centres = moved[..., radius : radius + side, radius : radius + side]
-        weight, *slopes = self._overlap.weigh(*self._level_pixels(centres))
+        centres = places[..., radius : radius + side, radius : radius + side]
+        weight, *slopes = self._overlap.weigh(*centres)
         unit = np.asarray(self.frame.radius / self.scale, self.dtype)
         return Warped(
             values,
@@ -177,9 +179,14 @@ class Moving:
             ]
         )
 
-    def _level_pixels(
-        self, moved: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _level_pixels(self, moved: NDArray[np.float64], samples: Samples) -> NDArray[np.float64]:
+        """Places in the level's array, shape (2, blocks, s, s)."""
         centre, radius = self.frame.centre_moving, self.frame.radius
-        rows, columns = ((centre[axis] + radius * moved[axis]) / self.scale for axis in range(2))
-        return rows, columns
+        places = np.stack([(centre[axis] + radius * moved[axis]) / self.scale for axis in (0, 1)])
+        if self._windows is None or samples.window is None:
+            return places
+        inside = places - self._windows.shifts[samples.window].T[:, :, None, None]
+        # a place beyond its own window must not fall into the next one
+        first = np.zeros((2, len(samples), 1, 1))
+        first[0, :, 0, 0] = samples.window * self._windows.side
+        return np.clip(inside, first, first + (self._windows.side - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from ._sides import LEAST_SIDE, Side, check_mask, luminance, make_side
 LARGEST = 2048  # pixels: longer sides are reduced before registration
 ENOUGH = 0.5  # share of known pixels that make a reduced pixel known
 STRIP = 1 << 24  # pixels read at once from a large image
+PIECE = 1 << 20  # pixels brought to one channel at once
 SAME = 1e-6  # relative difference of pixel sizes that means the same
 
 
@@ -62,13 +64,13 @@ class Working:
         Ready to be registered.
     to_working : ndarray, shape (3, 3)
         Pixel of the image -> pixel of the working grid.
-    reduction : int
-        Pixels of the image per working pixel, before any resampling.
+    shrink : int
+        How many times as large as the coarser image's pixels working pixels are along each axis.
     """
 
     side: Side
     to_working: Matrix
-    reduction: int
+    shrink: int
 
 
 def working_pair(fixed: Source, moving: Source) -> tuple[Working, Working]:
@@ -97,8 +99,8 @@ def working_pair(fixed: Source, moving: Source) -> tuple[Working, Working]:
         for source, size in zip((fixed, moving), sizes, strict=True)
         for length, step in zip(source.shape, size, strict=True)
     )
-    pixel *= max(1, int(np.ceil(largest / LARGEST)))
-    first, second = (_place(source, pixel) for source in (fixed, moving))
+    shrink = max(1, int(np.ceil(largest / LARGEST)))
+    first, second = (_place(source, shrink * pixel, shrink) for source in (fixed, moving))
     return first, second
 
 
@@ -112,17 +114,18 @@ def _pixel_size(source: Source) -> NDArray[np.float64]:
     return size
 
 
-def _place(source: Source, pixel: float) -> Working:
+def _place(source: Source, pixel: float, shrink: int) -> Working:
     ratio = pixel / _pixel_size(source)
     if (np.abs(ratio - 1) <= SAME).all():
-        return Working(_whole(source), np.eye(3), 1)
+        return Working(_whole(source), np.eye(3), shrink)
     reduction = max(1, int(np.floor(ratio.min() + SAME)))
     side = _whole(source) if reduction == 1 else _reduced(source, reduction)
     matrix = np.diag([1 / reduction, 1 / reduction, 1.0])
     matrix[:2, 2] = (1 / reduction - 1) / 2  # the middle of a block of pixels
     rest = ratio / reduction
     if (np.abs(rest - 1) > SAME).any():
-        side = _resampled(side, rest)
+        image, usable = resampled(side.image, side.usable, rest)
+        side = replace(side, image=image, usable=usable)
         matrix = np.diag([1 / rest[0], 1 / rest[1], 1.0]) @ matrix
     if min(side.image.shape) < LEAST_SIDE:
         raise InputError(
@@ -130,7 +133,7 @@ def _place(source: Source, pixel: float) -> Working:
             f"{pixel:g}, the coarser of the two images; registration needs at least {LEAST_SIDE} "
             "along each side: check the pixel sizes"
         )
-    return Working(side, matrix, reduction)
+    return Working(side, matrix, shrink)
 
 
 def _whole(source: Source) -> Side:
@@ -138,14 +141,29 @@ def _whole(source: Source) -> Side:
     return make_side(np.asarray(source.image), source.name, mask, source.invalid)
 
 
-def _resampled(side: Side, ratio: NDArray[np.float64]) -> Side:
-    """Resample to pixels that are `ratio` times as large along each axis."""
-    shape = tuple(np.floor((np.array(side.image.shape) - 1) / ratio + 1e-6).astype(int) + 1)
+def resampled(image: Plane, usable: Mask, ratio: NDArray[np.float64]) -> tuple[Plane, Mask]:
+    """Resample to larger pixels.
+
+    Parameters
+    ----------
+    image : ndarray, shape (h, w)
+        Without holes.
+    usable : ndarray, shape (h, w), bool
+        Pixels that may be used.
+    ratio : ndarray, shape (2,)
+        New pixels are this many times as large along each axis; the first ones coincide.
+
+    Returns
+    -------
+    image : ndarray, shape (h2, w2)
+    usable : ndarray, shape (h2, w2), bool
+    """
+    shape = tuple(np.floor((np.array(image.shape) - 1) / ratio + 1e-6).astype(int) + 1)
     blur = 0.5 * np.sqrt(np.maximum(ratio**2 - 1, 0))
-    smooth = gaussian_filter(side.image, blur, mode="nearest")
-    image = affine_transform(smooth, ratio, 0.0, shape, order=3, mode="nearest")
-    usable = affine_transform(side.usable.astype(np.float32), ratio, 0.0, shape, order=1)
-    return replace(side, image=image, usable=usable > 1 - 1e-3)
+    smooth = gaussian_filter(image, blur, mode="nearest")
+    found: Plane = affine_transform(smooth, ratio, 0.0, shape, order=3, mode="nearest")
+    share = affine_transform(usable.astype(np.float32), ratio, 0.0, shape, order=1)
+    return found, np.asarray(share > 1 - 1e-3)
 
 
 def _reduced(source: Source, factor: int) -> Side:
@@ -157,26 +175,87 @@ def _reduced(source: Source, factor: int) -> Side:
             f"{rows} x {columns} of the pixels of the other image; registration needs at least "
             f"{LEAST_SIDE} along each side: check the pixel sizes"
         )
-    image = np.empty((rows, columns), np.float64)
-    usable = np.empty((rows, columns), np.bool_)
-    step = max(1, STRIP // (columns * factor * factor))
-    for top in range(0, rows, step):
-        stop = min(top + step, rows)
-        part = slice(top * factor, stop * factor), slice(0, columns * factor)
-        image[top:stop], usable[top:stop] = _block_means(source, part, factor)
     if source.mask is not None:
-        check_mask(np.asarray(source.mask), source.shape, source.name)
-    return make_side(np.where(usable, image, np.nan), source.name)
+        _check_reduced_mask(source, factor)
+    image = np.empty((rows, columns), np.float64)
+    known = np.empty((rows, columns), np.bool_)
+    for top, stop in _strips(source.image, rows, columns, factor):
+        part = slice(top * factor, stop * factor), slice(0, columns * factor)
+        image[top:stop], known[top:stop] = block_means(source, part, factor)
+    return make_side(np.where(known, image, np.nan), source.name)
 
 
-def _block_means(source: Source, part: tuple[slice, slice], factor: int) -> tuple[Plane, Mask]:
+def _strips(
+    image: Any,  # noqa: ANN401 - anything with a shape that can be cut
+    rows: int,
+    columns: int,
+    factor: int,
+) -> Iterator[tuple[int, int]]:
+    """First row of reduced pixels and the one after the last, of parts that are read at once."""
+    step = max(1, STRIP // (columns * factor * factor))
+    chunks = getattr(image, "chunks", None)
+    if isinstance(chunks, tuple) and chunks:
+        deep = chunks[0] if isinstance(chunks[0], int) else max(chunks[0])
+        step = max(step, min(deep // factor, 4 * step))  # lest a chunk be read many times
+    for top in range(0, rows, step):
+        yield top, min(top + step, rows)
+
+
+def _check_reduced_mask(source: Source, factor: int) -> None:
+    """Refuse a mask that does not fit or leaves too little of the reduced image."""
+    if tuple(source.mask.shape) != source.shape:
+        check_mask(np.zeros(source.mask.shape, np.bool_), source.shape, source.name)
+    rows, columns = (size // factor for size in source.shape)
+    share = np.empty((rows, columns))
+    for top, stop in _strips(source.mask, rows, columns, factor):
+        part = source.mask[top * factor : stop * factor, : columns * factor]
+        blocks = (np.nan_to_num(np.asarray(part)) != 0).reshape(stop - top, factor, columns, factor)
+        share[top:stop] = blocks.mean((1, 3))
+    chosen = share >= ENOUGH
+    name = source.name if factor == 1 else f"{source.name} (reduced {factor} times)"
+    check_mask(chosen, chosen.shape, name)
+
+
+def block_means(source: Source, part: tuple[slice, slice], factor: int) -> tuple[Plane, Mask]:
+    """Average blocks of pixels of a part of an image.
+
+    Parameters
+    ----------
+    source : Source
+        The image.
+    part : tuple of slice
+        Rows and columns, whole blocks; only these are read, at once.
+    factor : int
+        Side of a block, in pixels.
+
+    Returns
+    -------
+    image : ndarray, shape (h, w), float64
+        Mean of the known pixels of each block, in the image's unit.
+    known : ndarray, shape (h, w), bool
+        Where at least half of them are.
+    """
     raw = np.asarray(source.image[part])
+    mask = None if source.mask is None else np.asarray(source.mask[part])
+    rows, columns = (size // factor for size in raw.shape[:2])
+    image, known = np.empty((rows, columns)), np.empty((rows, columns), np.bool_)
+    step = max(1, PIECE // (columns * factor * factor))
+    for top in range(0, rows, step):
+        piece = slice(top * factor, (top + step) * factor)
+        found = _means(source, raw[piece], None if mask is None else mask[piece], factor)
+        image[top : top + step], known[top : top + step] = found
+    return image, known
+
+
+def _means(
+    source: Source, raw: NDArray[Any], mask: NDArray[Any] | None, factor: int
+) -> tuple[Plane, Mask]:
     gray = luminance(raw, source.name)
     known = np.isfinite(gray)
     if source.invalid is not None:
         known &= (raw if raw.ndim == 2 else raw[..., :3].max(-1)) != source.invalid
-    if source.mask is not None:
-        known &= np.asarray(source.mask[part]) != 0
+    if mask is not None:
+        known &= np.nan_to_num(mask) != 0
     shape = gray.shape[0] // factor, factor, gray.shape[1] // factor, factor
     count = known.reshape(shape).sum((1, 3))
     total = np.where(known, gray, 0).reshape(shape).sum((1, 3))
