@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import zarr
 
-from ._blocks import Job, Layer, parts_shape
+from ._blocks import PART, Job, Layer, parts_shape
 from ._layout import result_chunks, result_dimensions, result_shape
-from ._sources import Source
+from ._sources import Source, on_disk
 from ._work import Work
 
 
-def make_job(work: Work, found: list[tuple[Any, ...]]) -> Job:
+def make_job(work: Work, found: list[tuple[Any, ...]]) -> Generator[None, None, Job]:
     """Make the arrays of the folder and say what is to be done.
 
     Parameters
@@ -24,6 +24,11 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Job:
     found : list of tuple
         What `Work.look` says of the planes.
 
+    Yields
+    ------
+    None
+        While inputs are copied.
+
     Returns
     -------
     Job
@@ -31,13 +36,18 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Job:
     assert work.plan is not None  # noqa: S101 - choose_blocks made it
     result_place = "result/0" if work.ome else "result"
     remote = work.client is not None or work.processes
+    target, guide = work.target, work.guide
+    if remote:
+        target, guide = (yield from _copied(work, target)), (yield from _copied(work, guide))
     job = Job(
         str(work.output.absolute()),
-        _on_disk(work, work.target) if remote else work.target,
-        _on_disk(work, work.guide) if remote else work.guide,
+        target,
+        guide,
         work.operators,
         work.settings,
         work.factor,
+        work.reach,
+        work.turned,
         work.plan,
         tuple(_layer(work, *plane) for plane in found),
         work.dtype,
@@ -45,7 +55,8 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Job:
         1 if remote else work.threads,
     )
     shape = parts_shape(job)
-    job.folder.array("parts.zarr", shape, (1, 1, 1, *shape[3:]), np.dtype(np.float32))
+    chunks = (1, 1, 1, *(min(PART, size) for size in shape[3:]))
+    job.folder.array("parts.zarr", shape, chunks, np.dtype(np.float32))
     job.folder.array(
         result_place, result_shape(work), result_chunks(work), work.dtype, result_dimensions(work)
     )
@@ -60,15 +71,13 @@ def _layer(work: Work, index: tuple[int, ...], guide: Any, channel: Any, whole: 
     return Layer((*index, channel), guide, result, whole)
 
 
-def _on_disk(work: Work, source: Source) -> Source:
+def _copied(work: Work, source: Source) -> Generator[None, None, Source]:
     """Give a source that other processes can read: nothing large goes through the client."""
-    if isinstance(source.array, zarr.Array) and isinstance(
-        source.array.store, zarr.storage.LocalStore
-    ):
+    if on_disk(source.array):
         return source
     parts = (
         ((*index, rows), strip)
         for index in np.ndindex(*source.leading)
         for rows, strip in source.strips(index)
     )
-    return replace(source, array=work.folder.spill(source.name, parts, source.array))
+    return replace(source, array=(yield from work.folder.spill(source.name, parts, source.array)))

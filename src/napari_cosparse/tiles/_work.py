@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
-from napari_cosparse.core.reconstruction import Settings, place
+from napari_cosparse.core.reconstruction import Settings, place, straighten
 
 from ._blocks import Job, Place
 from ._folder import Folder
@@ -20,13 +21,16 @@ from ._look import look_at_guide, look_at_target, scalars_of
 from ._memory import as_bytes, free_memory
 from ._ome import axes_of
 from ._plan import Grid, Plan, estimate_bytes, largest_block, make_plan
-from ._run import active_client, connect, solve_here, solve_in_processes, solve_on_cluster
+from ._run import client_of, solve_here, solve_in_processes, solve_on_cluster
 from ._sources import Source
-from ._threads import default_threads
+from ._threads import Asked, default_threads
 
 REACH = {"box": 0.5, "gaussian": 1.0, "bicubic": 2.0, "none": 1.0}  # of kernels, in samples
+ENTRY = 8  # bytes of a sparse matrix's entry
 UNITS = 1000  # of progress, for each block
 OME = ".ome.zarr"
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -42,11 +46,13 @@ class Work:
     factor: tuple[float, float]
     origin: tuple[float, float]
     plan: Plan | None = None
+    block: int | None = None
     memory: int = 0
     client: Any = None
     own_client: bool = False
     processes: bool = False
     axes: tuple[Any, ...] = ()
+    cancelled: Asked | None = None
 
     @classmethod
     def make(
@@ -76,10 +82,10 @@ class Work:
                 f"dtype 'input' ({target.dtype}) cannot mark the pixels that the target does not "
                 "cover as unknown; use dtype 'float32'"
             )
-        factor = sampling.rows.factor, sampling.columns.factor
+        factor = sampling.factor
         origin = (
-            sampling.rows.origin + coverage.window[0].start,
-            sampling.columns.origin + coverage.window[1].start,
+            sampling.origin[0] + coverage.window[0].start,
+            sampling.origin[1] + coverage.window[1].start,
         )
         return cls(target, guide, operators, output, settings, threads, factor, origin)
 
@@ -87,6 +93,18 @@ class Work:
     def folder(self) -> Folder:
         """Working folder."""
         return Folder(self.output)
+
+    @property
+    def reach(self) -> float:
+        """Half width of a sample's kernel, in distances of samples."""
+        return REACH[self.settings.blur]
+
+    @property
+    def turned(self) -> NDArray[np.float64] | None:
+        """Guide pixel to sample, if the target is turned against the guide."""
+        matrix = self.settings.transform
+        straight = matrix is None or straighten(matrix, self.target.plane) is not None
+        return None if straight else matrix
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -103,25 +121,27 @@ class Work:
         memory: int | str | None,
         block: int | None,
         scheduler: Any,  # noqa: ANN401
+        earlier: dict[str, Any] | None = None,
     ) -> None:
-        """Choose who works, and the largest blocks that stay within the budget."""
-        if scheduler not in (None, "threads", "processes"):
-            self.own_client = isinstance(scheduler, str)
-            self.client = connect(scheduler) if isinstance(scheduler, str) else scheduler
-        elif scheduler is None:
-            self.client = active_client()
-        self.processes = scheduler == "processes"
+        """Choose who works, and the largest blocks that stay within the budget.
+
+        Where neither budget nor block is given, an earlier unfinished run has chosen: the free
+        memory is another one now, and other blocks would be another job.
+        """
         given = None if memory is None else as_bytes(memory)
         if block is not None and block < 1:
             raise InputError(f"block {block} must be a positive number of pixels")
+        self.client, self.own_client = client_of(scheduler)
+        self.processes = scheduler == "processes"
         budget = given or free_memory() // 2
         solves = (self.threads or default_threads()) if self.processes else 1
-        each = self.guide.channels * self.guide.dtype.itemsize
+        each = self._guide_bytes
         alone = self.client is None and not self.processes
-        if block is None and (not alone or self._estimate(self.guide.plane) > budget):
+        if earlier is not None and "block" in earlier and memory is None and block is None:
+            block = earlier["block"]
+        elif block is None and (not alone or self._estimate(self.guide.plane) > budget):
             block = largest_block(budget // solves, self.factor, each)
-        blur = REACH[self.settings.blur]
-        grid = Grid(self.guide.plane, self.target.plane, self.factor, self.origin, blur)
+        grid = Grid(self.guide.plane, self.target.plane, self.factor, self.origin, self.reach)
         self.plan = make_plan(grid, block)
         largest = tuple(
             max(s.window.stop - s.window.start for s in axis)
@@ -129,13 +149,16 @@ class Work:
         )
         self.memory = solves * self._estimate((largest[0], largest[1]))
 
+    @property
+    def _guide_bytes(self) -> float:
+        """Bytes for each pixel of the guide, and of the matrix that a turned target needs."""
+        pixel = 1.5 / min(self.factor)  # in samples, however it is turned
+        matrix = 0.0 if self.turned is None else ENTRY * (2 * self.reach + pixel) ** 2
+        return self.guide.channels * self.guide.dtype.itemsize + matrix
+
     def _estimate(self, shape: tuple[int, int]) -> int:
         area = self.factor[0] * self.factor[1]
-        return estimate_bytes(
-            shape,
-            self.guide.channels * self.guide.dtype.itemsize,
-            (self.target.dtype.itemsize + 24) / area,
-        )
+        return estimate_bytes(shape, self._guide_bytes, (self.target.dtype.itemsize + 24) / area)
 
     def describe_axes(
         self,
@@ -167,11 +190,12 @@ class Work:
         channels = range(self.target.channels) if self.target.colour else (None,)
         total = max(1, int(np.prod(leading, dtype=int)))
         for number, index in enumerate(np.ndindex(*leading)):
-            yield Progress(f"reading plane {number + 1} of {total}", number, UNITS * total)
             which = index if self.guide.leading else ()
+            reading = Progress(f"reading plane {number + 1} of {total}", number, UNITS * total)
+            yield reading
             if which not in guides:
-                guides[which] = look_at_guide(self.guide, which)
-            samples, digest = look_at_target(self.target, index)
+                guides[which] = yield from reported(look_at_guide(self.guide, which), reading)
+            samples, digest = yield from reported(look_at_target(self.target, index), reading)
             digests += [digest, guides[which][1]]
             for channel in channels:
                 plane = samples if channel is None else samples[..., channel]
@@ -182,15 +206,42 @@ class Work:
 
     def solve(self, job: Job, places: list[Place]) -> Generator[float, None, None]:
         """Solve blocks wherever they are to be solved."""
-        if not places:
-            return
+        if self.client is not None:
+            yield from solve_on_cluster(job, places, self.client, self.cancelled)
+        elif self.processes:
+            yield from solve_in_processes(job, places, self.threads, self.cancelled)
+        else:
+            yield from solve_here(job, places, self.cancelled)
+
+    def close(self) -> None:
+        """Leave a cluster that was entered for this run."""
+        if self.own_client and self.client is not None:
+            self.client.close()
+
+
+def reported(steps: Generator[None, None, T], progress: Progress) -> Generator[Progress, None, T]:
+    """Report one and the same progress at each step.
+
+    Parameters
+    ----------
+    steps : generator
+        What is done.
+    progress : Progress
+        What to say of it.
+
+    Yields
+    ------
+    Progress
+        At each step.
+
+    Returns
+    -------
+    T
+        What the generator returns.
+    """
+    while True:
         try:
-            if self.client is not None:
-                yield from solve_on_cluster(job, places, self.client)
-            elif self.processes:
-                yield from solve_in_processes(job, places, self.threads)
-            else:
-                yield from solve_here(job, places)
-        finally:
-            if self.own_client:
-                self.client.close()
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        yield progress

@@ -5,11 +5,11 @@ from ._check_target import check_target
 from ._degrade import degrade
 from ._guide import gray_values, guide_planes
 from ._interpolate import bicubic
+from ._place import place, straighten
 from ._placing import choose_factor, sampling_operator
 from ._sampling import SamplingOperator
 from ._scalars import Scalars, measure
 from ._settings import Settings
-from ._setup import place
 from ._upsample import upsample, upsample_steps
 from ._upsampled import Upsampled
 
@@ -29,6 +29,7 @@ __all__ = [
     "measure",
     "place",
     "sampling_operator",
+    "straighten",
     "upsample",
     "upsample_steps",
 ]

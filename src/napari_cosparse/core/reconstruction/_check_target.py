@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from ._alignment import Alignment, check_alignment
 from ._interpolate import bicubic, fill_nearest
+from ._place import place
 from ._placing import Phase
 from ._scale import as_array, check_guide_shape, scale_target
-from ._settings import Factor, Settings
-from ._setup import place
+from ._settings import Factor, Settings, read_transform
 
 TOUCHED = 1e-3  # weight of unknown samples beyond which an interpolated pixel is unknown
 
@@ -23,6 +23,7 @@ def check_target(
     phase: Phase = "centre",
     invalid: float | None = None,
     origin: tuple[float, float] | None = None,
+    transform: ArrayLike | None = None,
     tolerance: float = 2.0,
 ) -> Alignment:
     """Compare the edges of a target, interpolated without the guide, with those of the guide.
@@ -43,6 +44,8 @@ def check_target(
         Value of the target that means unknown; NaN and infinities always do.
     origin : tuple of float, optional
         Position of target sample (0, 0) on the guide's grid, in pixels; overrides `phase`.
+    transform : array_like, shape (3, 3), optional
+        Maps guide pixel to target pixel, as for `upsample`.
     tolerance : float
         Shift that is not worth a warning, in guide pixels.
 
@@ -59,7 +62,8 @@ def check_target(
     scaled, image = scale_target(target, invalid), as_array(guide, "guide")
     check_guide_shape(image.shape)
     shape = (scaled.samples.shape[0], scaled.samples.shape[1])
-    settings = Settings(factor=factor, phase=phase, origin=origin)
+    matrix = None if transform is None else read_transform(transform)
+    settings = Settings(factor=factor, phase=phase, origin=origin, transform=matrix)
     coverage, places = place(image.shape[:2], shape, settings)
     plain = bicubic(fill_nearest(scaled.samples, scaled.known), places)
     if not scaled.known.all():

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from napari_cosparse.core.bands import bands
 from napari_cosparse.core.types import Plane
 
+from ._turned_kernels import positions
+
+SLACK = 1e-6  # samples: positions are exact to rounding only
 BEYOND = 2.0  # samples: how far outside the target the model may continue it (contract)
 
 
@@ -23,11 +28,15 @@ class Coverage:
         Shape of the whole guide, in pixels.
     origin : tuple of float
         Position of target sample (0, 0) in the window, in pixels.
+    turned : tuple of ndarray and tuple of int, or None
+        Pixel of the window to sample, shape (3, 3), and shape of a target that is turned against
+        the guide: it covers a part of the window only.
     """
 
     window: tuple[slice, slice]
     shape: tuple[int, int]
     origin: tuple[float, float]
+    turned: tuple[NDArray[np.float64], tuple[int, int]] | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -36,9 +45,33 @@ class Coverage:
         return rows.stop - rows.start, columns.stop - columns.start
 
     @property
+    def pixels(self) -> float:
+        """How many pixels of the window the target covers, about."""
+        rows, columns = self.size
+        if self.turned is None:
+            return rows * columns
+        matrix, target = self.turned
+        most = (target[0] + 2 * BEYOND) * (target[1] + 2 * BEYOND)
+        return min(rows * columns, most / abs(float(np.linalg.det(matrix[:2, :2]))))
+
+    @property
     def whole(self) -> bool:
         """Whether the target covers the whole guide."""
-        return self.size == self.shape
+        if self.turned is None or self.size != self.shape:
+            return self.size == self.shape
+        height, width = self.shape  # a rectangle is covered if its corners are
+        corners = [self._covered(slice(row, row + 1))[[0, -1]] for row in (0, height - 1)]
+        return bool(np.all(corners)) and width > 0
+
+    def _covered(self, rows: slice) -> NDArray[np.bool_]:
+        """Which pixels of some rows of the window lie within two samples of a turned target."""
+        assert self.turned is not None  # noqa: S101 - narrows the type for the checker
+        matrix, target = self.turned
+        places = positions(matrix, rows, self.size[1])
+        covered = np.ones(places.shape[1], bool)
+        for line, m in zip(places, target, strict=True):
+            covered &= (line >= -0.5 - BEYOND - SLACK) & (line <= m - 0.5 + BEYOND + SLACK)
+        return covered
 
     def paste(self, image: Plane) -> Plane:
         """Put an image of the window onto the whole grid, NaN elsewhere.
@@ -54,7 +87,11 @@ class Coverage:
         if self.whole:
             return image
         canvas = np.full(self.shape, np.nan, image.dtype)
-        canvas[self.window] = image
+        part = canvas[self.window]
+        part[:] = image
+        if self.turned is not None:
+            for rows in bands(self.size):
+                part[rows][~self._covered(rows).reshape(-1, self.size[1])] = np.nan
         return canvas
 
 
@@ -93,3 +130,41 @@ def cover(
         window.append(slice(first, last))
     rows, columns = window
     return Coverage((rows, columns), guide, (origin[0] - rows.start, origin[1] - columns.start))
+
+
+def cover_turned(
+    guide: tuple[int, int], target: tuple[int, int], matrix: NDArray[np.float64]
+) -> Coverage | None:
+    """Find the guide pixels within two samples of a target that is turned against the guide.
+
+    Parameters
+    ----------
+    guide, target : tuple of int
+        Shapes, in pixels.
+    matrix : ndarray, shape (3, 3)
+        Maps guide pixel (row, column, 1) to sample (row, column, 1).
+
+    Returns
+    -------
+    Coverage or None
+        None where no sample lies on the guide.
+    """
+    back = np.linalg.inv(matrix)
+    samples = np.stack([*np.indices(target).reshape(2, -1), np.ones(target[0] * target[1])])
+    places = (back @ samples)[:2]
+    on = [(line > -0.5) & (line < n - 0.5) for line, n in zip(places, guide, strict=True)]
+    if not (on[0] & on[1]).any():
+        return None
+    edge = 0.5 + BEYOND
+    ends = np.array(
+        [[a, b, 1] for a in (-edge, target[0] - 1 + edge) for b in (-edge, target[1] - 1 + edge)]
+    )
+    corners = (ends @ back.T)[:, :2]
+    low = np.maximum(np.ceil(corners.min(0) - SLACK), 0).astype(int)
+    high = np.minimum(np.floor(corners.max(0) + SLACK) + 1, guide).astype(int)
+    rows, columns = slice(int(low[0]), int(high[0])), slice(int(low[1]), int(high[1]))
+    inner = matrix.copy()
+    inner[:2, 2] += matrix[:2, :2] @ low
+    return Coverage(
+        (rows, columns), guide, (back[0, 2] - low[0], back[1, 2] - low[1]), (inner, target)
+    )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.bands import inner
 from napari_cosparse.core.types import Plane
 
-from ._sampling import SamplingOperator
+from ._sampling_protocol import Sampling
 
 PCG_TOLERANCE = 1e-6  # of the residual's length: the noise of float32
 PCG_STEPS = 60
@@ -19,7 +19,7 @@ class ExactFidelity:
 
     Parameters
     ----------
-    sampling : SamplingOperator
+    sampling : Sampling
         Phi.
     samples : ndarray, shape (m1, m2), float32
         y; any number where unknown.
@@ -27,9 +27,7 @@ class ExactFidelity:
         Samples that count; the others are free.
     """
 
-    def __init__(
-        self, sampling: SamplingOperator, samples: Plane, known: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, sampling: Sampling, samples: Plane, known: NDArray[np.bool_]) -> None:
         self._sampling, self._samples = sampling, samples
         self._mask = None if known.all() else known.astype(np.float32)
 
@@ -100,7 +98,7 @@ class ExactFidelity:
         return self._masked_solve(residual * self._mask, self._mask)
 
     def _masked_solve(self, residual: Plane, mask: Plane) -> Plane:
-        """Conjugate gradients with the separable inverse as preconditioner."""
+        """Conjugate gradients, preconditioned by the inverse on all samples or one like it."""
         solution = np.zeros_like(residual)
         goal = PCG_TOLERANCE**2 * inner(residual, residual)
         direction = np.zeros_like(residual)
@@ -108,7 +106,7 @@ class ExactFidelity:
         for _ in range(PCG_STEPS):
             if inner(residual, residual) <= goal:
                 break
-            better = mask * self._sampling.solve(residual)
+            better = mask * self._sampling.precondition(residual)
             now = inner(residual, better)
             direction = better + np.float32(now / before) * direction
             image = mask * self._sampling.gram(direction)
@@ -124,7 +122,7 @@ class SoftFidelity:
 
     Parameters
     ----------
-    sampling : SamplingOperator
+    sampling : Sampling
         Phi.
     samples : ndarray, shape (m1, m2), float32
         y; any number where the weight is 0.
@@ -132,7 +130,7 @@ class SoftFidelity:
         Confidence of each sample, at least 0; 0 for unknown ones.
     """
 
-    def __init__(self, sampling: SamplingOperator, samples: Plane, weights: Plane) -> None:
+    def __init__(self, sampling: Sampling, samples: Plane, weights: Plane) -> None:
         self._sampling, self._samples, self._weights = sampling, samples, weights
 
     def evaluate(self, image: Plane) -> tuple[float, Plane]:

@@ -139,7 +139,7 @@ def prior_weight(problem: Problem, least_noise: float = 0.0) -> float:
     float
         ``8 sigma^2 max(1, d / 4)``, in squared ranges.
     """
-    d = effective_factor((problem.sampling.rows.factor, problem.sampling.columns.factor))
+    d = effective_factor(problem.sampling.factor)
     return LAMBDA_PER_VARIANCE * max(problem.noise, least_noise) ** 2 * max(1.0, d / 4)
 
 

@@ -41,7 +41,7 @@ def kernel_matrix(
     reach = ceil(2 * factor) + 1 if blur == "bicubic" else ceil(factor) + 1
     steps = np.arange(-reach, reach + 1)
     pixels = np.round(positions).astype(np.int64)[:, None] + steps
-    weights = _kernel(pixels - positions[:, None], factor, blur)
+    weights = kernel(pixels - positions[:, None], factor, blur)
     weights /= weights.sum(1, keepdims=True)
     margin = 2 * reach + 2
     columns = reflected(size, margin)[np.clip(pixels + margin, 0, size + 2 * margin - 1)]
@@ -52,8 +52,22 @@ def kernel_matrix(
     return matrix
 
 
-def _kernel(distance: NDArray[np.float64], factor: float, blur: Blur) -> NDArray[np.float64]:
-    """Kernel values at signed distances from the sample, not normalised."""
+def kernel(distance: NDArray[np.float64], factor: float, blur: Blur) -> NDArray[np.float64]:
+    """Kernel values at signed distances from a sample, not normalised.
+
+    Parameters
+    ----------
+    distance : ndarray, float64
+        In pixels.
+    factor : float
+        Distance of two samples, in pixels.
+    blur : {"gaussian", "box", "bicubic", "none"}
+        Kernel.
+
+    Returns
+    -------
+    ndarray, float64
+    """
     far = np.abs(distance)
     values: NDArray[np.float64]
     if blur == "gaussian":

@@ -10,8 +10,9 @@ import numpy as np
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.mapping import Map
 
+from ._axis import Axis
 from ._kernels import EDGE, Blur
-from ._sampling import Axis, SamplingOperator
+from ._sampling import SamplingOperator
 
 Phase = Literal["centre", "corner"]
 

@@ -14,7 +14,7 @@ from scipy.ndimage import maximum_filter
 from napari_cosparse.core.types import Plane
 
 from ._interpolate import bicubic
-from ._sampling import SamplingOperator
+from ._sampling_protocol import Sampling
 
 # Chosen on the validation images: see docs/decisions. In ranges of the target; a steep slope
 # (range per sample) raises both, since its own rounding and its steps are larger.
@@ -26,9 +26,7 @@ REACH = 2  # samples: an edge lifts the floor this far around it
 STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
-def smooth_floor(
-    samples: Plane, known: NDArray[np.bool_], sampling: SamplingOperator
-) -> Plane | None:
+def smooth_floor(samples: Plane, known: NDArray[np.bool_], sampling: Sampling) -> Plane | None:
     """Floor under eps at each pixel, from the second differences of the samples.
 
     Parameters
@@ -37,7 +35,7 @@ def smooth_floor(
         Target in ranges, unknown samples filled.
     known : ndarray, shape (m1, m2), bool
         Samples that count; around unknown ones there is no floor.
-    sampling : SamplingOperator
+    sampling : Sampling
         Gives the positions.
 
     Returns

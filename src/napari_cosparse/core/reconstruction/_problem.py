@@ -15,7 +15,7 @@ from napari_cosparse.core.types import Plane
 from ._fidelity import ExactFidelity, SoftFidelity
 from ._interpolate import bicubic, fill_nearest
 from ._prior import Prior
-from ._sampling import SamplingOperator
+from ._sampling_protocol import Sampling
 from ._scalars import Scalars
 from ._scale import Scaled
 
@@ -35,7 +35,7 @@ class Problem:
 
     Attributes
     ----------
-    sampling : SamplingOperator
+    sampling : Sampling
         Phi.
     target : Scaled
         Samples, which of them are known, and their unit.
@@ -51,7 +51,7 @@ class Problem:
         Of the image that this one is a part of.
     """
 
-    sampling: SamplingOperator
+    sampling: Sampling
     target: Scaled
     prior: Prior
     noise: float

@@ -8,9 +8,10 @@ from operator import index
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.geometry import as_motion
 
 from ._kernels import Blur
 from ._placing import Phase
@@ -42,6 +43,7 @@ class Settings:
     weights: NDArray[Any] | None = None
     guided: bool = True
     origin: tuple[float, float] | None = None
+    transform: NDArray[np.float64] | None = None
     solver: Solver = "lbfgs"
     start: Start | NDArray[Any] = "bicubic"
     seed: int = 0
@@ -59,6 +61,10 @@ class Settings:
             value = getattr(self, name)
             if value is not None or name == "seed":
                 object.__setattr__(self, name, read(value, name))
+        if self.transform is not None and (self.factor is not None or self.origin is not None):
+            raise InputError(
+                "a transform says where every sample lies; leave factor and origin out with it"
+            )
 
     @property
     def steps(self) -> tuple[float, float] | None:
@@ -76,8 +82,8 @@ class Settings:
         for name in ("weights", "start"):
             if isinstance(plain[name], np.ndarray):
                 plain[name] = f"array of shape {plain[name].shape}"
-        for name in ("factor", "origin"):
-            plain[name] = None if plain[name] is None else [float(v) for v in plain[name]]
+        for name in ("factor", "origin", "transform"):
+            plain[name] = None if plain[name] is None else np.asarray(plain[name]).tolist()
         return plain
 
 
@@ -144,9 +150,42 @@ def _seed(value: int, name: str) -> int:
     return number
 
 
+def read_transform(value: ArrayLike, name: str = "transform") -> NDArray[np.float64]:
+    """Read the matrix of an affine motion; a registration gives its own.
+
+    Parameters
+    ----------
+    value : array_like, shape (3, 3), or Registration
+        Guide pixel to target pixel.
+    name : str
+        What to call it in an error.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), float64
+
+    Raises
+    ------
+    InputError
+        If it is no affine motion or has no inverse, or the registration is not trusted.
+    """
+    matrix = as_motion(getattr(value, "matrix", value))
+    if not getattr(value, "trusted", True):
+        because = getattr(value, "because", "no reason given")
+        raise InputError(
+            f"the registration is not trusted ({because}): pass its .matrix as {name} to use it "
+            "all the same"
+        )
+    sizes = np.linalg.svd(matrix[:2, :2], compute_uv=False)
+    if sizes[1] <= 1e-12 * sizes[0]:
+        raise InputError(f"{name} {matrix.tolist()} is singular: it folds the guide onto a line")
+    return matrix
+
+
 READERS: dict[str, Callable[[Any, str], Any]] = {
     "factor": two,
     "origin": two,
+    "transform": read_transform,
     "noise": _noise,
     "invalid": _invalid,
     "seed": _seed,

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.bands import each_band
-from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.errors import ApartError, InputError
 from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.types import Plane
 
-from ._coverage import Coverage, cover
+from ._coverage import Coverage
 from ._graduated import Solution
 from ._guide import ScaledGuide, guide_planes, guide_range
 from ._interpolate import fill_nearest
-from ._placing import choose_factor, sampling_operator
+from ._place import place
 from ._planarity import smooth_floor
 from ._prior import Prior
 from ._problem import Problem
 from ._recipe import groups_for, guide_strength
-from ._sampling import SamplingOperator
+from ._sampling_protocol import Sampling
 from ._scalars import Scalars, noise_of
 from ._scale import Scaled, as_array, as_numbers, scale_target
 from ._settings import Settings
@@ -81,14 +81,13 @@ class Task:
         image = self._finished(solution.image)
         shown = solution.image if self.settings.dtype == "float32" else self._scaled(image)
         residual = np.abs(problem.sampling.forward(shown) - target.samples)
-        rows, columns = problem.sampling.rows, problem.sampling.columns
+        factor, start = problem.sampling.factor, problem.sampling.origin
         origin = tuple(
-            axis.origin + part.start
-            for axis, part in zip((rows, columns), self.coverage.window, strict=True)
+            place + part.start for place, part in zip(start, self.coverage.window, strict=True)
         )
         noise = problem.noise * target.span
         parameters = self.settings.as_json() | {
-            "factor": [rows.factor, columns.factor],
+            "factor": list(factor),
             "origin": list(origin),
             "noise": noise,
             "noise_estimated": self.settings.noise is None,
@@ -96,7 +95,7 @@ class Task:
         }
         return Upsampled(
             image=image,
-            factor=(rows.factor, columns.factor),
+            factor=factor,
             origin=(origin[0], origin[1]),
             blur=self.settings.blur,
             noise=noise,
@@ -196,7 +195,7 @@ def prepare(
             "cover as unknown; use dtype 'float32'"
         )
     scaled, weights = _weigh(scaled, confidence, sampling)
-    factor = sampling.rows.factor, sampling.columns.factor
+    factor = sampling.factor
     strength = guide_strength(factor)
     scaled_guide = _scale_guide(image[coverage.window], settings, strength, map_, whole)
     bank = groups_for(operators, factor)
@@ -214,7 +213,7 @@ def prepare(
         ),
         noise=noise,
         weights=weights,
-        responses=bank.weight_sum * coverage.size[0] * coverage.size[1],
+        responses=bank.weight_sum * coverage.pixels,
         whole=whole,
     )
     task = Task(settings, problem, coverage, samples.dtype, scaled_guide is not None)
@@ -237,51 +236,6 @@ def _scale_guide(
     return None if span is None else ScaledGuide(planes, *span, strength)
 
 
-def place(
-    guide: tuple[int, int], target: tuple[int, int], settings: Settings, map_: Map = map
-) -> tuple[Coverage, SamplingOperator]:
-    """Find where the samples lie on the guide.
-
-    Parameters
-    ----------
-    guide, target : tuple of int
-        Shapes, in pixels.
-    settings : Settings
-        Factor, phase, origin and blur.
-    map_ : callable
-        Like the built-in `map`; the operator works through it.
-
-    Returns
-    -------
-    coverage : Coverage
-        Part of the guide near the target.
-    operator : SamplingOperator
-        Phi on that part.
-
-    Raises
-    ------
-    InputError
-        If the two do not overlap or the factor does not fit.
-    """
-    factor = settings.steps or choose_factor(guide, target)
-    coverage = cover(guide, target, factor, settings.origin)
-    if coverage is None:
-        raise InputError(
-            f"the target does not overlap the guide: its sample (0, 0) lies at {settings.origin} "
-            f"on a guide of {guide} pixels. Align the layers first."
-        )
-    operator = sampling_operator(
-        coverage.size,
-        target,
-        factor,
-        phase=settings.phase,
-        origin=None if settings.origin is None else coverage.origin,
-        blur=settings.blur,
-        map_=map_,
-    )
-    return coverage, operator
-
-
 def _confidence(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Confidence of each sample as given."""
     given = np.ones(shape) if weights is None else as_numbers(weights, "weights")
@@ -293,12 +247,10 @@ def _confidence(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np
     return given
 
 
-def _weigh(
-    scaled: Scaled, given: NDArray[np.float64], sampling: SamplingOperator
-) -> tuple[Scaled, Plane]:
+def _weigh(scaled: Scaled, given: NDArray[np.float64], sampling: Sampling) -> tuple[Scaled, Plane]:
     """Known samples and their confidence, with mean 1 over the known ones."""
     known = scaled.known & sampling.inside
     if not known.any():
-        raise InputError("no known sample of the target lies on the guide; check the origin")
+        raise ApartError("no known sample of the target lies on the guide; check the origin")
     confidence = np.where(known, given / given[known].mean(), 0.0).astype(np.float32)
     return replace(scaled, known=known), confidence

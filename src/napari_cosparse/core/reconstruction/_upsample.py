@@ -17,7 +17,7 @@ from ._kernels import Blur
 from ._paper import paper_schedule
 from ._placing import Phase
 from ._scalars import Scalars
-from ._settings import Factor, OutputType, Settings, Solver, Start
+from ._settings import Factor, OutputType, Settings, Solver, Start, read_transform
 from ._setup import Task, prepare
 from ._upsampled import Upsampled
 
@@ -35,6 +35,7 @@ def upsample(
     weights: ArrayLike | None = None,
     guided: bool = True,
     origin: tuple[float, float] | None = None,
+    transform: ArrayLike | None = None,
     solver: Solver = "lbfgs",
     start: Start | NDArray[Any] = "bicubic",
     seed: int = 0,
@@ -79,6 +80,10 @@ def upsample(
         Position (row, column) of sample (0, 0) on the guide's pixel grid, in pixels; overrides
         `phase`. The target may then cover a part of the guide only: the result is NaN farther
         than two samples outside.
+    transform : array_like, shape (3, 3), or Registration, optional
+        Maps guide pixel (row, column, 1) to target pixel (row, column, 1), as registering the
+        target to the guide gives it; instead of factor, phase and origin. The target may be
+        turned, sheared or mirrored: the result is on the guide's grid all the same.
     solver : {"lbfgs", "cg"}
         Graduated non-convexity with projected L-BFGS, or the paper's conjugate gradients.
     start : {"bicubic", "random"} or array_like, shape (N1, N2)
@@ -112,6 +117,7 @@ def upsample(
         weights=None if weights is None else np.asarray(weights),
         guided=guided,
         origin=origin,
+        transform=None if transform is None else read_transform(transform),
         solver=solver,
         start=start,
         seed=seed,
