@@ -113,6 +113,7 @@ def upsample_steps(
     operators: OperatorPair | str | Path = DEFAULT_OPERATORS,
     *,
     threads: int | None = None,
+    cancelled: Callable[[], bool] | None = None,
     **settings: Any,  # noqa: ANN401 - the keywords that the core declares
 ) -> Generator[Progress, None, Upsampled]:
     """Upsample step by step: for progress bars and cancel buttons.
@@ -125,6 +126,9 @@ def upsample_steps(
         A pair, the name of a shipped one, or a file.
     threads : int, optional
         Number of threads; all cores if None.
+    cancelled : callable, optional
+        Asked many times a second whether to stop, between two steps too; if so, the generator
+        raises `napari_cosparse.tiles.Cancelled`.
     **settings
         Keywords of `upsample`.
 
@@ -140,7 +144,7 @@ def upsample_steps(
     """
     images, pair = (_gather(target), _gather(guide)), load_operators(operators)
     return reconstruction.upsample_steps(
-        *images, pair, Settings(**settings), map_=_threads(threads)
+        *images, pair, Settings(**settings), map_=_threads(threads, cancelled)
     )
 
 
@@ -204,6 +208,7 @@ def upsample_to_store_steps(
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,
     units: Sequence[str | None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
     **settings: Any,  # noqa: ANN401 - the keywords of upsample
 ) -> Generator[Progress, None, Stored]:
     """Upsample into a Zarr store step by step: for progress bars and cancel buttons.
@@ -244,6 +249,9 @@ def upsample_to_store_steps(
         Names of the target's axes for OME-Zarr; the last ones of tczyx if None.
     pixel_size, units : sequence, optional
         Size of a pixel of the result along each of these axes, and units, for OME-Zarr.
+    cancelled : callable, optional
+        Asked many times a second whether to stop, between two steps too; if so, the generator
+        raises `napari_cosparse.tiles.Cancelled`. What was finished stays, as always.
     **settings
         Keywords of `upsample`.
 
@@ -276,6 +284,7 @@ def upsample_to_store_steps(
         axes=axes,
         pixel_size=pixel_size,
         units=units,
+        cancelled=cancelled,
     )
 
 
@@ -300,6 +309,7 @@ def register_steps(
     operators: OperatorPair | str | Path = REGISTER_OPERATORS,
     *,
     threads: int | None = None,
+    cancelled: Callable[[], bool] | None = None,
     **settings: Any,  # noqa: ANN401 - the keywords that the core declares
 ) -> Generator[Progress, None, Registration]:
     """Register step by step: for progress bars and cancel buttons.
@@ -312,6 +322,9 @@ def register_steps(
         A pair, the name of a shipped one, or a file.
     threads : int, optional
         Number of threads; all cores if None.
+    cancelled : callable, optional
+        Asked many times a second whether to stop, between two steps too; if so, the generator
+        raises `napari_cosparse.tiles.Cancelled`.
     **settings
         Keywords of `register`.
 
@@ -330,7 +343,7 @@ def register_steps(
         moving,
         load_operators(operators),
         RegisterSettings(**settings),
-        map_=_threads(threads),
+        map_=_threads(threads, cancelled),
     )
 
 
@@ -343,8 +356,8 @@ def _gather(image: Any) -> Any:  # noqa: ANN401 - array-likes
     return gather(image)
 
 
-def _threads(threads: int | None) -> Any:  # noqa: ANN401 - a generic callable protocol
+def _threads(threads: int | None, cancelled: Callable[[], bool] | None = None) -> Any:  # noqa: ANN401 - a generic callable protocol
     """Import dask only when something runs."""
     from napari_cosparse.tiles import threaded_map
 
-    return threaded_map(threads)
+    return threaded_map(threads, cancelled)

@@ -9,7 +9,7 @@ import dask
 import numpy as np
 import pytest
 
-from napari_cosparse.tiles import threaded_map
+from napari_cosparse.tiles import Cancelled, threaded_map
 
 
 @pytest.mark.parametrize("threads", [1, 2, None])
@@ -88,3 +88,36 @@ def test_each_item_is_called_once():
     calls = []
     list(threaded_map(2)(calls.append, [7] * 10))
     assert calls == [7] * 10
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_flag_stops_the_map_before_the_next_call(threads):
+    stop, calls = threading.Event(), []
+
+    def work(item):
+        calls.append(item)
+        if item == 3:
+            stop.set()
+
+    with pytest.raises(Cancelled):
+        threaded_map(threads, stop.is_set)(work, range(100))
+    assert len(calls) < 100
+    with pytest.raises(Cancelled):
+        threaded_map(threads, stop.is_set)(work, [0])
+
+
+def test_an_error_stops_the_other_threads():
+    seen = []
+
+    def work(item):
+        if item == 0:
+            raise KeyError("first")
+        time.sleep(0.02)
+        seen.append(item)
+
+    with pytest.raises(KeyError, match="first"):
+        threaded_map(2)(work, range(80))
+    before = len(seen)
+    time.sleep(0.2)
+    assert len(seen) - before <= 1
+    assert before < 70

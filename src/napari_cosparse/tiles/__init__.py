@@ -6,10 +6,11 @@ from ._open import open_levels
 from ._plan import estimate_bytes
 from ._sources import gather
 from ._stored import Stored
-from ._threads import threaded_map
+from ._threads import Cancelled, threaded_map
 from ._warp import warp_lazily, warp_levels
 
 __all__ = [
+    "Cancelled",
     "Stored",
     "estimate_bytes",
     "free_memory",

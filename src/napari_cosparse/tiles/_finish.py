@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 import zarr
@@ -14,7 +15,9 @@ from ._stored import Stored
 from ._work import OME, Work
 
 
-def finish(work: Work, job: Job, places: list[Place], resumed: int, *, overwrite: bool) -> Stored:
+def finish(
+    work: Work, job: Job, places: list[Place], resumed: int, *, overwrite: bool
+) -> Generator[None, None, Stored]:
     """Write the metadata, put the result in its place and describe it.
 
     Parameters
@@ -30,6 +33,11 @@ def finish(work: Work, job: Job, places: list[Place], resumed: int, *, overwrite
     overwrite : bool
         Delete what is at the output's place.
 
+    Yields
+    ------
+    None
+        While coarser levels are made.
+
     Returns
     -------
     Stored
@@ -37,7 +45,7 @@ def finish(work: Work, job: Job, places: list[Place], resumed: int, *, overwrite
     figures = _figures(job, places)
     scalars = [None if layer.whole is None else layer.whole.to_json() for layer in job.layers]
     notes = notes_of(work) | {"scalars": scalars, "result": figures}
-    _write_notes(work, notes)
+    yield from _write_notes(work, notes)
     work.folder.finish("result", overwrite=overwrite)
     apart = figures["disagreement"]
     return Stored(
@@ -73,7 +81,7 @@ def _figures(job: Job, places: list[Place]) -> dict[str, Any]:
     }
 
 
-def _write_notes(work: Work, notes: dict[str, Any]) -> None:
+def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, None]:
     """Write the metadata, and the coarser levels of a multiscale image."""
     root = work.folder.path / "result"
     if not work.ome:
@@ -82,6 +90,6 @@ def _write_notes(work: Work, notes: dict[str, Any]) -> None:
     names, size, units = work.axes
     order = result_order(work)
     axes = axes_of([names[i] for i in order], [units[i] for i in order])
-    levels = add_levels(root)
+    levels = yield from add_levels(root)
     name = work.output.name.removesuffix(OME)
     describe_image(root, name, axes, [size[i] for i in order], levels, notes)

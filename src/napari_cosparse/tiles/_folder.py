@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,23 @@ class Folder:
         self.write_json(JOB, {"fingerprint": fingerprint, **content})
         return False
 
-    def _fingerprint(self) -> str | None:
+    def job(self) -> dict[str, Any] | None:
+        """Read what an unfinished run noted of itself.
+
+        Returns
+        -------
+        dict or None
+            None if there is none, or only a part of it.
+        """
         try:
             job = json.loads((self.path / JOB).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return str(job.get("fingerprint"))
+        return job if isinstance(job, dict) else None
+
+    def _fingerprint(self) -> str | None:
+        job = self.job()
+        return None if job is None else str(job.get("fingerprint"))
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         """Write a small file so that it is there completely or not at all.
@@ -177,8 +189,32 @@ class Folder:
             overwrite=True,
         )
 
-    def spill(self, name: str, parts: Any, like: Any) -> Any:  # noqa: ANN401 - arrays
-        """Copy an image into the folder, strip by strip, so that other processes can read it."""
+    def spill(
+        self,
+        name: str,
+        parts: Any,  # noqa: ANN401 - pairs of index and array
+        like: Any,  # noqa: ANN401 - an array
+    ) -> Generator[None, None, Any]:
+        """Copy an image into the folder, strip by strip, so that other processes can read it.
+
+        Parameters
+        ----------
+        name : str
+            Of the copy.
+        parts : iterable of tuple
+            Places and their content.
+        like : array-like
+            Has the shape and type of the copy.
+
+        Yields
+        ------
+        None
+            After each strip.
+
+        Returns
+        -------
+        zarr.Array
+        """
         if self.read_json(f"{name}.json") is None:
             shape = tuple(like.shape)
             chunks = tuple(min(n, 512) for n in shape)
@@ -187,7 +223,8 @@ class Folder:
                 overwrite=True,
             )  # fmt: skip
             for where, part in parts:
-                array[where] = part
+                write(array, where, part, f"{self.path}: a copy of the {name}")
+                yield
             self.write_json(f"{name}.json", {"complete": True})
         return zarr.open_array(self.path / f"{name}.zarr", mode="r")
 

@@ -10,13 +10,15 @@ from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings
 
-from ._blocks import blend_block, marker
+from ._blend import blend_block
+from ._blocks import Job, Place, marker
 from ._describe import fingerprint, notes_of
 from ._finish import finish
 from ._job import make_job
 from ._sources import Colour, as_source
 from ._stored import Stored
-from ._work import UNITS, Work
+from ._threads import Asked
+from ._work import UNITS, Work, reported
 
 
 def store_steps(
@@ -37,6 +39,7 @@ def store_steps(
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,
     units: Sequence[str | None] | None = None,
+    cancelled: Asked | None = None,
 ) -> Generator[Progress, None, Stored]:
     """Upsample into a store step by step; see `napari_cosparse.upsample_to_store`."""
     images = (
@@ -45,28 +48,49 @@ def store_steps(
     )
     work = Work.make(images, operators, Path(output), settings, threads)
     work.folder.check(overwrite=overwrite)
-    work.choose_blocks(memory, block, scheduler)
     work.describe_axes(axes, pixel_size, units)
+    earlier = work.folder.job() if resume and not overwrite else None
+    work.choose_blocks(memory, block, scheduler, earlier)
+    work.cancelled = cancelled
     return _run(work, overwrite=overwrite, resume=resume)
 
 
 def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, None, Stored]:
-    layers, digests = yield from work.look()
-    resumed = work.folder.begin(
-        fingerprint(work, digests), notes_of(work), overwrite=overwrite, resume=resume
-    )
-    job = make_job(work, layers)
-    places = [(p, i, j) for p in range(len(layers)) for i, j in job.plan.blocks]
-    open_places = [p for p in places if work.folder.read_json(f"solved/{marker(p)}") is None]
-    done = len(places) - len(open_places)
-    for share in work.solve(job, open_places):
-        name = f"solving block {min(len(places), int(done + share) + 1)} of {len(places)}"
-        yield Progress(name, int(UNITS * (done + share)), UNITS * (len(places) + 1))
-    for number, where in enumerate(places):
-        if work.folder.read_json(f"blended/{marker(where)}") is None:
-            blend_block(job, where)
-        step = UNITS * len(places) + UNITS * number // len(places)
-        yield Progress(
-            f"writing block {number + 1} of {len(places)}", step, UNITS * (len(places) + 1)
+    try:
+        layers, digests = yield from work.look()
+        content = notes_of(work) | {"block": work.block}
+        resumed = work.folder.begin(
+            fingerprint(work, digests), content, overwrite=overwrite, resume=resume
         )
-    return finish(work, job, places, done if resumed else 0, overwrite=overwrite)
+        copying = Progress("copying the inputs for other processes", 0, 1)
+        job = yield from reported(make_job(work, layers), copying)
+        places = [(p, i, j) for p in range(len(layers)) for i, j in job.plan.blocks]
+        done = yield from _solve(work, job, places)
+        yield from _blend(job, places)
+        total = UNITS * (len(places) + 1)
+        ending = finish(work, job, places, done if resumed else 0, overwrite=overwrite)
+        return (yield from reported(ending, Progress("writing coarser levels", total, total)))
+    finally:
+        work.close()
+
+
+def _solve(work: Work, job: Job, places: list[Place]) -> Generator[Progress, None, int]:
+    """Solve the blocks that are not solved yet; return how many were."""
+    open_places = [p for p in places if job.folder.read_json(f"solved/{marker(p)}") is None]
+    done = len(places) - len(open_places)
+    if open_places:
+        for share in work.solve(job, open_places):
+            name = f"solving block {min(len(places), int(done + share) + 1)} of {len(places)}"
+            yield Progress(name, int(UNITS * (done + share)), UNITS * (len(places) + 1))
+    return done
+
+
+def _blend(job: Job, places: list[Place]) -> Generator[Progress, None, None]:
+    """Blend the blocks that are not blended yet."""
+    for number, where in enumerate(places):
+        step = UNITS * len(places) + UNITS * number // len(places)
+        name = f"writing block {number + 1} of {len(places)}"
+        writing = Progress(name, step, UNITS * (len(places) + 1))
+        yield writing
+        if job.folder.read_json(f"blended/{marker(where)}") is None:
+            yield from reported(blend_block(job, where), writing)

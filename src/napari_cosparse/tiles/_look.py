@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from math import ceil
 from typing import Any
 
@@ -23,7 +24,9 @@ SAMPLED = 1 << 22  # pixels: of more, the statistics look at strips all over the
 Range = tuple[float, float] | None
 
 
-def look_at_target(source: Source, index: tuple[int, ...]) -> tuple[Any, str]:
+def look_at_target(
+    source: Source, index: tuple[int, ...]
+) -> Generator[None, None, tuple[Any, str]]:
     """Read a plane of a target.
 
     Parameters
@@ -32,6 +35,11 @@ def look_at_target(source: Source, index: tuple[int, ...]) -> tuple[Any, str]:
         The target.
     index : tuple of int
         Which plane.
+
+    Yields
+    ------
+    None
+        After each strip.
 
     Returns
     -------
@@ -44,10 +52,13 @@ def look_at_target(source: Source, index: tuple[int, ...]) -> tuple[Any, str]:
         digest.add(strip)
         if _sampled(rows, strip, source.plane):
             parts.append(strip)
+        yield
     return np.concatenate(parts), digest.text()
 
 
-def look_at_guide(source: Source, index: tuple[int, ...]) -> tuple[Range, str]:
+def look_at_guide(
+    source: Source, index: tuple[int, ...]
+) -> Generator[None, None, tuple[Range, str]]:
     """Read a plane of a guide.
 
     Parameters
@@ -56,6 +67,11 @@ def look_at_guide(source: Source, index: tuple[int, ...]) -> tuple[Range, str]:
         The guide.
     index : tuple of int
         Which plane.
+
+    Yields
+    ------
+    None
+        After each strip.
 
     Returns
     -------
@@ -70,6 +86,7 @@ def look_at_guide(source: Source, index: tuple[int, ...]) -> tuple[Range, str]:
         ends.append(end)
         if _sampled(rows, strip, source.plane):
             grays.append(gray)
+        yield
     low, high = np.stack(ends).min(0)[0], np.stack(ends).max(0)[1]
     span = robust_range(np.concatenate(grays)) if (high > low).any() else None
     return span, digest.text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 
-from ._blocks import in_type
+from ._blend import in_type
+from ._folder import write
 from ._plan import CHUNK
 
 SMALLEST = 512  # pixels: no coarser level once both sides fit
@@ -49,13 +50,18 @@ def axes_of(names: Sequence[str], units: Sequence[str | None]) -> list[dict[str,
     return axes
 
 
-def add_levels(group: Path) -> int:
+def add_levels(group: Path) -> Generator[None, None, int]:
     """Make coarser levels of array ``0`` of a group, each the mean of 2 x 2 pixels.
 
     Parameters
     ----------
     group : Path
         The group.
+
+    Yields
+    ------
+    None
+        After each strip.
 
     Returns
     -------
@@ -79,7 +85,9 @@ def add_levels(group: Path) -> int:
             for first in range(0, shape[-2], STRIP):
                 last = min(first + STRIP, shape[-2])
                 part = np.asarray(fine[(*index, slice(2 * first, 2 * last))])
-                coarse[(*index, slice(first, last))] = in_type(_halve(part), fine.dtype)
+                values = in_type(_halve(part), fine.dtype)
+                write(coarse, (*index, slice(first, last)), values, f"{group}: level {level}")
+                yield
         fine = coarse
     return level + 1
 

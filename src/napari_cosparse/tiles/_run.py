@@ -12,14 +12,14 @@ from typing import Any
 from napari_cosparse.core.errors import InputError
 
 from ._blocks import Job, Place, solve_block, solve_now
-from ._threads import default_threads
+from ._threads import Asked, default_threads, stop_if
 
 HEARTBEAT = 0.25  # seconds between two looks at whether the caller still wants it
 RETRIES = 3
 Steps = Generator[float, None, None]
 
 
-def solve_here(job: Job, places: Iterable[Place]) -> Steps:
+def solve_here(job: Job, places: Iterable[Place], cancelled: Asked | None = None) -> Steps:
     """Solve blocks one after another, each with all threads.
 
     Parameters
@@ -28,6 +28,8 @@ def solve_here(job: Job, places: Iterable[Place]) -> Steps:
         The job.
     places : iterable of Place
         Blocks to solve.
+    cancelled : callable, optional
+        See `threaded_map`.
 
     Yields
     ------
@@ -35,12 +37,14 @@ def solve_here(job: Job, places: Iterable[Place]) -> Steps:
         Number of blocks done, with the share of the one that is being solved.
     """
     for done, place in enumerate(places):
-        for progress in solve_block(job, place):
+        for progress in solve_block(job, place, cancelled):
             yield done + min(1.0, progress.step / max(1, progress.total))
         yield done + 1.0
 
 
-def solve_in_processes(job: Job, places: Iterable[Place], workers: int | None) -> Steps:
+def solve_in_processes(
+    job: Job, places: Iterable[Place], workers: int | None, cancelled: Asked | None = None
+) -> Steps:
     """Solve blocks in processes of their own.
 
     Parameters
@@ -51,6 +55,8 @@ def solve_in_processes(job: Job, places: Iterable[Place], workers: int | None) -
         Blocks to solve.
     workers : int, optional
         Number of processes; that of cores if None.
+    cancelled : callable, optional
+        See `threaded_map`.
 
     Yields
     ------
@@ -64,6 +70,7 @@ def solve_in_processes(job: Job, places: Iterable[Place], workers: int | None) -
         count = len(waiting)
         while waiting:
             done, waiting = wait(waiting, HEARTBEAT, FIRST_COMPLETED)
+            stop_if(cancelled)
             for future in done:
                 future.result()
             yield float(count - len(waiting))
@@ -75,7 +82,12 @@ def solve_in_processes(job: Job, places: Iterable[Place], workers: int | None) -
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def solve_on_cluster(job: Job, places: Iterable[Place], client: Any) -> Steps:  # noqa: ANN401
+def solve_on_cluster(
+    job: Job,
+    places: Iterable[Place],
+    client: Any,  # noqa: ANN401
+    cancelled: Asked | None = None,
+) -> Steps:
     """Solve blocks on the workers of a cluster; a lost worker's blocks go to the others.
 
     Parameters
@@ -86,6 +98,8 @@ def solve_on_cluster(job: Job, places: Iterable[Place], client: Any) -> Steps:  
         Blocks to solve.
     client : distributed.Client
         The cluster.
+    cancelled : callable, optional
+        See `threaded_map`.
 
     Yields
     ------
@@ -108,12 +122,40 @@ def solve_on_cluster(job: Job, places: Iterable[Place], client: Any) -> Steps:  
                 ).done
             except TimeoutError:
                 done = set()
+            stop_if(cancelled)
             for future in done:
                 future.result()
             waiting -= done
             yield float(count - len(waiting))
     finally:
         client.cancel(futures, force=True)
+
+
+def client_of(scheduler: Any) -> tuple[Any, bool]:  # noqa: ANN401 - a name, an address, a client
+    """Find the cluster that is to work.
+
+    Parameters
+    ----------
+    scheduler : None, "threads", "processes", str or distributed.Client
+        See `upsample_to_store_steps`.
+
+    Returns
+    -------
+    client : distributed.Client or None
+        None if this machine works itself.
+    own : bool
+        Whether it was made here and is to be closed at the end.
+
+    Raises
+    ------
+    InputError
+        If nobody answers at the address.
+    """
+    if scheduler is None:
+        return active_client(), False
+    if scheduler in ("threads", "processes"):
+        return None, False
+    return (connect(scheduler), True) if isinstance(scheduler, str) else (scheduler, False)
 
 
 def active_client() -> Any:  # noqa: ANN401 - distributed.Client or None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import zarr
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
@@ -171,6 +172,22 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
     if len(shape) < 2 + bool(colour) or 0 in shape:
         raise InputError(f"{name} has shape {shape}; it must have at least rows and columns")
     return Source(image, name, bool(colour), colour == "first")
+
+
+def on_disk(array: Any) -> bool:  # noqa: ANN401 - array-likes
+    """Whether other processes can open an array by themselves.
+
+    Parameters
+    ----------
+    array : array-like
+        Any array.
+
+    Returns
+    -------
+    bool
+        True for a Zarr array in a folder.
+    """
+    return isinstance(array, zarr.Array) and isinstance(array.store, zarr.storage.LocalStore)
 
 
 def gather(image: Any) -> Any:  # noqa: ANN401 - array-likes
