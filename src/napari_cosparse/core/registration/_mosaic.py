@@ -79,7 +79,7 @@ class Grid:
         middle = (corner * self.scale - offset) / steps
         first = np.rint(middle - (factor - 1) / 2).astype(int)
         place = (steps * (first + (factor - 1) / 2) + offset) / self.scale
-        count = np.ceil((side - 1) * rest + SAME).astype(int) + 1
+        count = np.ceil((side - 1) * rest - SAME).astype(int) + 1
         image, known = _padded(self.source, first, count, factor)
         if (np.abs(rest - 1) > SAME).any():
             middle_value = image[known].mean() if known.any() else 0.0
