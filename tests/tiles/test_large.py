@@ -23,7 +23,7 @@ from napari_cosparse import (
     upsample_to_store_steps,
 )
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.tiles import estimate_bytes
+from napari_cosparse.tiles import Cancelled, estimate_bytes
 
 OPERATORS = "intensity-depth-3x3"
 SHAPE = (160, 224)
@@ -145,6 +145,48 @@ def test_a_cancelled_run_is_continued(blocks, tmp_path):
     stored = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
     assert stored.resumed == done
     assert np.array_equal(zarr.open_array(place)[:], blocks[1])
+
+
+def test_a_flag_stops_a_run_between_two_reports(blocks, tmp_path):
+    asked, place = 0, tmp_path / "o.zarr"
+
+    def cancelled():
+        nonlocal asked
+        asked += 1
+        return asked > 5000
+
+    run = upsample_to_store_steps(TARGET, SCENE.guide, place, **BLOCKS, cancelled=cancelled)
+    with pytest.raises(Cancelled):
+        list(run)
+    assert asked == 5001
+    done = len(list((tmp_path / "o.zarr.partial/solved").glob("*.json")))
+    stored = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    assert stored.resumed == done < 6
+    assert np.array_equal(zarr.open_array(place)[:], blocks[1])
+
+
+def test_a_flag_stops_processes(tmp_path):
+    options = {**BLOCKS, "threads": 1, "scheduler": "processes"}
+    run = upsample_to_store_steps(
+        TARGET, SCENE.guide, tmp_path / "o.zarr", **options, cancelled=lambda: True
+    )
+    with pytest.raises(Cancelled):
+        list(run)
+
+
+def test_a_run_goes_on_with_its_blocks_whatever_memory_is_free(blocks, tmp_path, monkeypatch):
+    from napari_cosparse.tiles import _work
+
+    place = tmp_path / "o.zarr"
+    least = 2 * (estimate_bytes((160, 160), 3.0, 2.0))
+    monkeypatch.setattr(_work, "free_memory", lambda: least)
+    run = upsample_to_store_steps(TARGET, SCENE.guide, place, OPERATORS, threads=1)
+    for _ in islice(run, 60):
+        pass
+    run.close()
+    monkeypatch.undo()
+    stored = upsample_to_store(TARGET, SCENE.guide, place, OPERATORS, threads=1)
+    assert stored.blocks > 1
 
 
 SCRIPT = """

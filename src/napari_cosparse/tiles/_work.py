@@ -141,6 +141,7 @@ class Work:
             block = earlier["block"]
         elif block is None and (not alone or self._estimate(self.guide.plane) > budget):
             block = largest_block(budget // solves, self.factor, each)
+        self.block = block
         grid = Grid(self.guide.plane, self.target.plane, self.factor, self.origin, self.reach)
         self.plan = make_plan(grid, block)
         largest = tuple(
