@@ -27,6 +27,28 @@ def test_displaced_sample_comes_to_its_place(register_panel, viewer, press):
     assert record["parameters"]["group"] == "SE"
 
 
+def test_cancel_keeps_the_best_of_a_real_run(register_panel, viewer, qtbot):
+    """It is cancelled while a finer resolution is refined: by then the place is about right."""
+    viewer.open_sample("napari-cosparse", "displaced_scene")
+    late = []
+
+    def watch(progress):
+        if progress.stage.startswith("refine at") and not late:
+            late.append(progress)
+            register_panel.button.click()
+
+    register_panel.runner.stepped.connect(watch)
+    register_panel.button.click()
+    qtbot.waitUntil(lambda: not register_panel.runner.running, timeout=120_000)
+    assert "cancelled before its result was judged" in register_panel.message.text()
+    assert len(viewer.layers) == 2
+    register_panel.tools.buttons["Move anyway"].click()
+    new = viewer.layers["depth [registered]"]
+    error = corner_error(viewer, new, lambda p: (12 + 0.5 * p[0], 16 + 0.5 * p[1]), (336, 448), 0.5)
+    assert error < 8.0
+    assert new.metadata[METADATA_KEY]["trusted"] is False
+
+
 def test_noise_is_not_moved(register_panel, viewer, press):
     """R07."""
     scene = make_scene((100, 120))

@@ -19,10 +19,12 @@ from ._configure import registration_operators
 from ._panel import Panel
 from ._register_form import RegisterForm
 from ._register_job import Couple, couple, masks, registering, start_keywords
-from ._register_text import couple_text, verdict
-from ._register_tools import Found, Tools
+from ._register_text import couple_text, motion_text, verdict
+from ._register_tools import NOT_MOVED, Found, Tools
 from ._runner import Steps
 from ._script import register_script
+
+CANCELLED = "the run was cancelled before its result was judged"
 
 
 class RegisterPanel(Panel):
@@ -108,16 +110,22 @@ class RegisterPanel(Panel):
         if outcome.trusted or self.form.insist.value:
             self.tools.put()
             return text
-        return f"{text} Nothing was moved."
+        return f"{text} {NOT_MOVED}"
 
     def stop_early(self) -> str:
-        """Keep the best so far, for those who want it."""
+        """Keep the best so far, not judged: it moves nothing unless the user insists."""
         best = getattr(self.last, "matrix", None)
         if best is None or self._run is None:
-            return "Cancelled."
+            return "Cancelled before a motion was found."
         pair, _ = self._run
-        self.tools.take(self._found_matrix(pair.to_finest(best), {"cancelled": True}))
-        return "Cancelled. The best so far has not been judged: press Move anyway to see it."
+        told = {"cancelled": True, "trusted": False, "because": CANCELLED}
+        found = self._found_matrix(pair.to_finest(best), told)
+        self.tools.take(found)
+        text = f"Not trusted: {CANCELLED}. The best so far. {motion_text(found.matrix)}"
+        if self.form.insist.value:
+            self.tools.put()
+            return text
+        return f"{text} {NOT_MOVED}"
 
     def python(self) -> str:
         """Write a script that gives the same layer."""

@@ -3,10 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from napari_cosparse.io import load_transform, save_transform
+from napari_cosparse.io import Transform, load_transform, save_transform
 from napari_cosparse.layers import start_from
 
 from ._register_job import Couple
@@ -33,17 +30,19 @@ def save_found(path: str | Path, found: "Found") -> Path:
     if found.outcome is not None:
         return save_transform(path, found.outcome)
     start = start_from(*found.grids)
-    return save_transform(
-        path,
-        found.matrix,
+    transform = Transform(
+        matrix=found.matrix,
         fixed_shape=found.grids[0].shape,
         moving_shape=found.grids[1].shape,
         pixel_size_fixed=start.pixel_size_fixed,
         pixel_size_moving=start.pixel_size_moving,
+        trusted=bool(found.record.get("trusted", True)),
+        because=str(found.record.get("because", "")),
     )
+    return save_transform(path, transform)
 
 
-def load_matrix(path: str | Path, pair: Couple) -> NDArray[np.float64]:
+def load_found(path: str | Path, pair: Couple) -> Transform:
     """Read a transform between the pixels of the finest levels.
 
     Parameters
@@ -55,12 +54,12 @@ def load_matrix(path: str | Path, pair: Couple) -> NDArray[np.float64]:
 
     Returns
     -------
-    ndarray, shape (3, 3), float64
-        Fixed pixel to moving pixel.
+    Transform
+        Fixed pixel to moving pixel, and whether it is to be trusted.
     """
     start = start_from(*pair.finest)
     return load_transform(
         path,
         pixel_size_fixed=start.pixel_size_fixed,
         pixel_size_moving=start.pixel_size_moving,
-    ).matrix
+    )

@@ -26,6 +26,7 @@ from napari_cosparse.layers import (
 )
 
 from ._configure import threads
+from ._register_best import with_best
 from ._runner import Steps
 
 CHOOSE_TWO = (
@@ -212,9 +213,8 @@ def registering(
     def steps() -> Generator[Progress, None, Any]:
         yield Progress("Reading the layers", 0, 0)
         shown = np.asarray(moving)[:, ::-1] if pair.start.mirrored else moving
-        found = yield from api.register_steps(
-            fixed, shown, operators, threads=threads(), **keywords
-        )
+        run = api.register_steps(fixed, shown, operators, threads=threads(), **keywords)
+        found = yield from with_best(run)
         return at_finest(pair, found)
 
     return steps

@@ -12,13 +12,14 @@ from qtpy.QtWidgets import QFileDialog, QGridLayout, QPushButton, QWidget
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.layers import Grid, Motion, moved
 
-from ._register_files import load_matrix, save_found
+from ._register_files import load_found, save_found
 from ._register_images import checkerboard_layer, resampled
 
 if TYPE_CHECKING:
     from ._register import RegisterPanel
 
 FLICKER_MS = 500
+NOT_MOVED = "Nothing was moved: press Move anyway to see it."
 FILES = "Transforms (*.json *.txt *.tfm)"
 TIPS = {
     "Move anyway": "Move a new layer although the result is not to be trusted.",
@@ -152,25 +153,33 @@ class Tools(QWidget):
         self._panel.message.setText(f"Saved to {path}.")
 
     def load(self, path: str) -> None:
-        """Read a transform and move the moving layer by it.
+        """Read a transform and move the moving layer by it, if the file says that it is trusted.
 
         Parameters
         ----------
         path : str
             A file that `save` wrote.
         """
-        self.take(
-            self._panel.found_by(load_matrix(path, self._panel.pair()), {"loaded": str(path)})
-        )
-        self.put()
+        told = load_found(path, self._panel.pair())
+        record = {"loaded": str(path), "trusted": told.trusted, "because": told.because}
+        self.take(self._panel.found_by(told.matrix, record))
+        if told.trusted or self._panel.form.insist.value:
+            self.put()
+            return
+        self._panel.message.setText(f"Not trusted, says the file: {told.because}. {NOT_MOVED}")
 
     def invert(self) -> None:
         """Swap fixed and moving, and move by the inverse."""
         found = self._need()
-        matrix = np.linalg.inv(found.matrix)
+        judged: dict[str, Any] = {
+            key: found.record[key] for key in ("trusted", "because") if key in found.record
+        }
+        told: dict[str, Any] = {"inverse_of": found.record["matrix"], **judged}
+        moved_before = bool(found.layers)
         self._panel.choose(found.moving, found.fixed)
-        self.take(self._panel.found_by(matrix, {"inverse_of": found.record["matrix"]}))
-        self.put()
+        self.take(self._panel.found_by(np.linalg.inv(found.matrix), told))
+        if moved_before or judged.get("trusted", True):
+            self.put()
 
     def reset(self) -> None:
         """Remove the layers that were made with the present transform."""
