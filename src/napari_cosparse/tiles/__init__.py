@@ -1,9 +1,11 @@
 """The tiling: threads, blocks, chunked images, clusters. The only folder that imports dask."""
 
 from ._large import store_steps
+from ._learning import learning_steps
 from ._memory import free_memory
 from ._open import open_levels
 from ._plan import estimate_bytes
+from ._planes import planes_of
 from ._sources import gather
 from ._stored import Stored
 from ._threads import Cancelled, threaded_map
@@ -15,7 +17,9 @@ __all__ = [
     "estimate_bytes",
     "free_memory",
     "gather",
+    "learning_steps",
     "open_levels",
+    "planes_of",
     "store_steps",
     "threaded_map",
     "warp_lazily",

@@ -33,6 +33,23 @@ class Folder:
         self.output = output
         self.path = output.with_name(output.name + SUFFIX)
 
+    @classmethod
+    def at(cls, path: Path) -> Folder:
+        """Make one that lies at a given place, whatever the output is.
+
+        Parameters
+        ----------
+        path : Path
+            The folder.
+
+        Returns
+        -------
+        Folder
+        """
+        folder = cls(path)
+        folder.path = path
+        return folder
+
     def check(self, *, overwrite: bool) -> None:
         """Refuse an output that cannot be written, before any work.
 
@@ -52,7 +69,13 @@ class Folder:
             raise InputError(f"{self.output}: the folder {self.output.parent} does not exist")
 
     def begin(
-        self, fingerprint: str, content: dict[str, Any], *, overwrite: bool, resume: bool = True
+        self,
+        fingerprint: str,
+        content: dict[str, Any],
+        *,
+        overwrite: bool,
+        resume: bool = True,
+        parts: tuple[str, ...] = ("solved", "blended"),
     ) -> bool:
         """Make the folder, or find that of the same job.
 
@@ -66,6 +89,8 @@ class Folder:
             Delete what another job left.
         resume : bool
             Continue an unfinished run of the same job.
+        parts : tuple of str
+            Folders inside it.
 
         Returns
         -------
@@ -92,8 +117,9 @@ class Folder:
                     "overwrite it, or choose another output"
                 )
             shutil.rmtree(self.path)
-        for name in ("solved", "blended"):
-            (self.path / name).mkdir(parents=True)
+        self.path.mkdir(parents=True)
+        for name in parts:
+            (self.path / name).mkdir()
         self.write_json(JOB, {"fingerprint": fingerprint, **content})
         return False
 
@@ -125,13 +151,30 @@ class Folder:
         content : dict
             JSON values.
         """
+        self.write_bytes(name, json.dumps(content).encode())
+
+    def write_bytes(self, name: str, content: bytes) -> None:
+        """Write a file so that it is there completely or not at all.
+
+        Parameters
+        ----------
+        name : str
+            Place in the folder.
+        content : bytes
+            Of the file.
+        """
         place = self.path / name
         new = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
-        with new.open("w", encoding="utf-8") as file:
-            json.dump(content, file)
+        with new.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         new.replace(place)
+
+    def remove(self) -> None:
+        """Delete the folder, if it is there."""
+        if self.path.exists():
+            shutil.rmtree(self.path)
 
     def read_json(self, name: str) -> dict[str, Any] | None:
         """Read a small file.

@@ -4,7 +4,8 @@ from ._analysis import GlobalOperator
 from ._baselines import bank, first_differences, join, random_frame, second_differences, turned
 from ._diagnostics import Diagnostics, diagnose
 from ._images import Chunked
-from ._learn import learn_operators, learn_steps
+from ._learn import learn_operators, learn_steps, make_settings
+from ._look import LOOKED
 from ._pair import AtomGroup, OperatorPair, square_offsets
 from ._run import Keeper, Kept, Learned, learn_with
 from ._sample import ROOM
@@ -12,6 +13,7 @@ from ._settings import Settings as LearnSettings
 from ._windows import Store, Tile, tiles_of
 
 __all__ = [
+    "LOOKED",
     "ROOM",
     "AtomGroup",
     "Chunked",
@@ -31,6 +33,7 @@ __all__ = [
     "learn_operators",
     "learn_steps",
     "learn_with",
+    "make_settings",
     "random_frame",
     "second_differences",
     "square_offsets",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -127,17 +128,41 @@ def learn_steps(
     Progress
         One for each image pair and each iteration.
     """
-    settings = Settings(
-        side,
-        2 * side**2 if atoms is None else atoms,
-        samples,
-        nu,
-        kappa,
-        mu,
-        thresholds,
-        symmetries,
-        invalid,
-        iterations,
-        seed,
+    settings = make_settings(
+        side=side,
+        atoms=atoms,
+        samples=samples,
+        nu=nu,
+        kappa=kappa,
+        mu=mu,
+        thresholds=thresholds,
+        symmetries=symmetries,
+        invalid=invalid,
+        iterations=iterations,
+        seed=seed,
     )
     return learn_with(pairs, settings)
+
+
+def make_settings(**keywords: Any) -> Settings:  # noqa: ANN401 - those of learn_operators, and block
+    """Check the settings of a run; what is not given is as in `learn_operators`.
+
+    Parameters
+    ----------
+    **keywords
+        Of `learn_operators`, and `block`: side of the parts of a large image that are looked at,
+        in pixels.
+
+    Returns
+    -------
+    LearnSettings
+
+    Raises
+    ------
+    InputError
+        If one breaks a rule.
+    """
+    values = {**(learn_steps.__kwdefaults__ or {}), **keywords}
+    if values["atoms"] is None:
+        values["atoms"] = 2 * values["side"] ** 2
+    return Settings(**values)

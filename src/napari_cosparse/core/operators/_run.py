@@ -84,6 +84,7 @@ def learn_with(
     settings: Settings,
     *,
     map_: Map = map,
+    read: Map = map,
     keeper: Keeper | None = None,
     room: int = ROOM,
 ) -> Generator[Progress, None, Learned]:
@@ -96,7 +97,10 @@ def learn_with(
     settings : LearnSettings
         Its keywords.
     map_ : callable
-        Like the built-in `map`; reads and evaluates, perhaps in threads. Changes no bit.
+        Like the built-in `map`; evaluates the cost. Changes no bit.
+    read : callable
+        Like the built-in `map`; looks for patches and reads them, perhaps in other processes.
+        Changes no bit.
     keeper : Keeper, optional
         Keeps the run, so that it can be continued.
     room : int
@@ -112,13 +116,13 @@ def learn_with(
     Progress
         One for each image pair and each iteration.
     """
-    return _learn(as_pairs(pairs, settings.side), settings, map_, keeper, room)
+    return _learn(as_pairs(pairs, settings.side), settings, (map_, read), keeper, room)
 
 
 def _learn(
     pairs: list[tuple[Image, Image]],
     settings: Settings,
-    map_: Map,
+    maps: tuple[Map, Map],
     keeper: Keeper | None,
     room: int,
 ) -> Generator[Progress, None, Learned]:
@@ -126,9 +130,9 @@ def _learn(
         np.random.default_rng(s)
         for s in np.random.SeedSequence(settings.seed).spawn(2 + len(pairs))
     ]
-    patches = yield from sample_patches(pairs, settings, streams[2:], map_, room)
+    patches = yield from sample_patches(pairs, settings, streams[2:], maps[1], room)
     kept = keeper.begin(patches, settings) if keeper else None
-    walk = _walk(patches, settings, streams[0], map_, kept)
+    walk = _walk(patches, settings, streams[0], maps[0], kept)
     history = [] if kept is None else list(kept.history)
     for record in walk:
         if record.index == len(history):

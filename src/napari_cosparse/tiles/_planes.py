@@ -1,0 +1,91 @@
+"""Planes of larger arrays as images of their own, read part by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._sources import COLOURS, Colour, Source, as_source, on_disk
+
+
+class PlaneOf:
+    """One plane of an array: it looks like an array in chunks, and says where it cannot be read.
+
+    Parameters
+    ----------
+    source : Source
+        The array.
+    index : tuple of int
+        Which plane.
+    """
+
+    def __init__(self, source: Source, index: tuple[int, ...]) -> None:
+        self.source, self.index = source, index
+        channels = (source.channels,) if source.colour else ()
+        self.shape = (*source.plane, *channels)
+        self.ndim = len(self.shape)
+        self.dtype = source.dtype
+        self.chunks = getattr(source.array, "chunks", self.shape)
+
+    def __getitem__(self, where: tuple[slice, slice]) -> NDArray[Any]:
+        """Read rows and columns, channels last."""
+        return self.source.read(self.index, *where)
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes that are read for a pixel, in the type of the image."""
+        longest = (max(n) if isinstance(n, tuple) else n for n in self.chunks)
+        return int(np.prod([float(n) for n in longest])) * self.dtype.itemsize
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether other processes can open it by themselves."""
+        return on_disk(self.source.array)
+
+
+def planes_of(image: Any, name: str, colour: Colour = None) -> list[Any]:  # noqa: ANN401 - array-likes
+    """Cut an image into its planes without reading it.
+
+    Parameters
+    ----------
+    image : array-like, shape (..., H, W) or (..., H, W, channels)
+        NumPy, Dask or Zarr array.
+    name : str
+        What to call it in errors.
+    colour : bool or "first", optional
+        Where the channels are, see `as_source`.
+
+    Returns
+    -------
+    list of array-like, shape (H, W) or (H, W, channels)
+        NumPy arrays of NumPy arrays, else what reads them part by part.
+    """
+    source = as_source(image, name, colour=colour)
+    places = list(np.ndindex(*source.leading))
+    if isinstance(image, np.ndarray):
+        whole = slice(None)
+        return [source.read(place, whole, whole) for place in places]
+    return [PlaneOf(source, place) for place in places]
+
+
+def as_plane(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
+    """Give an image in chunks a name for its errors; others stay as they are.
+
+    Parameters
+    ----------
+    image : array-like
+        Any image.
+    name : str
+        What to call it.
+
+    Returns
+    -------
+    array-like
+    """
+    if isinstance(image, PlaneOf | np.ndarray) or not hasattr(image, "chunks"):
+        return image
+    shape = tuple(image.shape)
+    fits = len(shape) == 2 or (len(shape) == 3 and shape[2] in COLOURS)
+    return PlaneOf(as_source(image, name), ()) if fits else image  # the core says what is wrong
