@@ -175,6 +175,9 @@ def _add_upsample(parser: argparse.ArgumentParser) -> None:
         default="centre",
         help="place of the first sample: amid its guide pixels or on the first [%(default)s]",
     )
+    add("--transform", type=Path, metavar="T",
+        help="where the guide's pixels lie in the target: a transform that `register GUIDE TARGET` "
+        "wrote (.json); instead of --factor and --phase")  # fmt: skip
     add("--blur", choices=("box", "gaussian", "bicubic", "none"), default="box",
         help="what a sample averages over [%(default)s]")  # fmt: skip
     add("--noise", type=float, metavar="SIGMA",

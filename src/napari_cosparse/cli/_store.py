@@ -13,6 +13,7 @@ from napari_cosparse.io import ZarrImage, is_zarr, open_zarr
 
 from ._inputs import load_gray, load_image
 from ._terminal import bar, number, say
+from ._transform_option import read_option
 
 ONLY_STORES = ("memory", "block", "scheduler", "resume")
 
@@ -69,6 +70,7 @@ def run(arguments: Namespace) -> None:
         **_axes(target, guide),
         factor=arguments.factor,
         phase=arguments.phase,
+        transform=read_option(arguments, target.array.shape[-2:], _plane(guide)),
         blur=arguments.blur,
         noise=arguments.noise,
         invalid=arguments.invalid,
@@ -109,6 +111,13 @@ def _channels(guide: ZarrImage) -> Any:  # noqa: ANN401 - bool, "first" or None
     if "c" in guide.axes:
         raise InputError(f"guide has axes {guide.axes}; its channels must come just before y, x")
     return False
+
+
+def _plane(guide: ZarrImage) -> tuple[int, ...]:
+    """Rows and columns of the guide."""
+    shape: tuple[int, ...] = guide.array.shape
+    coloured = _channels(guide) is None and len(shape) > 2 and shape[-1] in (3, 4)
+    return shape[-3:-1] if coloured else shape[-2:]
 
 
 def _axes(target: ZarrImage, guide: ZarrImage) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from . import _store
 from ._inputs import InputImage, load_gray, load_image
 from ._record import check_outputs, describe_file, record_path, write_record
 from ._terminal import bar, complain, number, say
+from ._transform_option import read_option
 
 OutputType = Literal["float32", "input"]
 OVERSHOOT = 0.02  # share of the range that the solver aims to stay below
@@ -60,8 +61,7 @@ def run(arguments: Namespace) -> None:
     fit = check_target(
         target.pixels,
         guide.pixels,
-        factor=result.factor,
-        origin=result.origin,
+        **_place(result),
         invalid=arguments.invalid,
     )
     record = {**_record(arguments, target, guide, operators, result), "alignment": plain(fit)}
@@ -74,6 +74,14 @@ def run(arguments: Namespace) -> None:
     _summarise(arguments, target, guide, result)
     if not fit.coincide:
         complain(f"warning: {fit.because}")
+
+
+def _place(result: Upsampled) -> dict[str, Any]:
+    """Where the target lay."""
+    transform = result.parameters["transform"]
+    if transform is not None:
+        return {"transform": transform}
+    return {"factor": result.factor, "origin": result.origin}
 
 
 def _operator_file(source: str) -> list[Path]:
@@ -103,6 +111,7 @@ def _upsample(
             operators,
             factor=arguments.factor,
             phase=arguments.phase,
+            transform=read_option(arguments, target.pixels.shape[:2], guide.pixels.shape[:2]),
             blur=arguments.blur,
             noise=arguments.noise,
             invalid=arguments.invalid,
@@ -148,15 +157,22 @@ def _record(
     }
 
 
+def _coverage(result: Upsampled) -> str:
+    share = np.isfinite(result.image).mean()
+    return f"covers {100 * share:.0f} % of the guide"
+
+
 def _summarise(
     arguments: Namespace, target: InputImage, guide: InputImage, result: Upsampled
 ) -> None:
     """Say what was done."""
     factors = " x ".join(number(factor) for factor in result.factor)
     source = "from the sizes; --factor sets it" if arguments.factor is None else "as given"
+    source = source if arguments.transform is None else f"from {arguments.transform}"
+    phase = f"phase {arguments.phase}" if arguments.transform is None else _coverage(result)
     noise = "estimated; --noise sets it" if result.noise_estimated else "as given"
     say(f"target {target.size}, guide {guide.size}")
-    say(f"factor {factors} ({source}), phase {arguments.phase}, blur {result.blur}")
+    say(f"factor {factors} ({source}), {phase}, blur {result.blur}")
     say(f"noise {number(result.noise)} ({noise}), largest misfit {number(result.misfit)}")
     if result.overshoot > OVERSHOOT:
         say(f"the result leaves the range of the samples by {100 * result.overshoot:.1f} % of it")
