@@ -16,7 +16,8 @@ from ._align import (
 from ._atoms import atom_layers, mosaic, pair_of, pairs_in
 from ._axes import Stack, match_stacks
 from ._compare import checkerboard
-from ._grid import Grid, Placing, grid_of, place
+from ._grid import Grid, grid_of
+from ._place import Placing, place, steps_of
 from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
 from ._regions import mask_on, point_pairs, points_on
@@ -73,6 +74,7 @@ __all__ = [
     "read",
     "shown_plane",
     "start_from",
+    "steps_of",
     "suggest",
     "visible_part",
 ]

@@ -3,7 +3,9 @@
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from napari.layers import Image
 
 from napari_cosparse.core.errors import InputError
@@ -17,7 +19,17 @@ from napari_cosparse.core.reconstruction import (
     upsample_steps,
 )
 from napari_cosparse.io import load_operators
-from napari_cosparse.layers import Grid, Placing, Source, grid_of, match_stacks, place, read
+from napari_cosparse.layers import (
+    Grid,
+    Placing,
+    Source,
+    grid_of,
+    match_stacks,
+    overlap_of,
+    place,
+    read,
+    steps_of,
+)
 from napari_cosparse.tiles import threaded_map
 
 from ._configure import threads
@@ -124,29 +136,41 @@ def placed(pair: Pair, settings: Settings) -> Settings:
     Returns
     -------
     Settings
-        With factor and origin where the layers say them.
+        With factor and origin where the layers say them, or with a transform where the target's
+        rows and columns do not run along the guide's.
 
     Raises
     ------
     InputError
         The target is finer than the guide, or does not lie on it.
     """
-    if pair.placing is not None:
-        factor, origin = settings.factor or pair.placing.factor, settings.origin
-        settings = replace(settings, factor=factor, origin=origin or pair.placing.origin)
+    settings = _placed_by_layers(pair, settings)
     guide, target = pair.guide_grid.shape, pair.target_grid.shape
-    steps = settings.steps or (guide[0] / target[0], guide[1] / target[1])
-    if min(steps) < FINEST:
+    factor = settings.steps or (guide[0] / target[0], guide[1] / target[1])
+    if settings.transform is not None:
+        factor = steps_of(settings.transform)
+    if min(factor) < FINEST:
         raise InputError(
-            f"The target is finer than the guide (factor {steps[0]:.3g} x {steps[1]:.3g}): swap "
+            f"The target is finer than the guide (factor {factor[0]:.3g} x {factor[1]:.3g}): swap "
             "the layers, or correct scale and units of one of them."
         )
-    if settings.origin is not None and not _overlaps(pair, steps, settings.origin):
+    if not _overlaps(pair, settings, factor):
         raise InputError(
             "The target does not lie on the guide: move one of the layers, register them, or "
             "choose Position: same field of view (Advanced)."
         )
     return settings
+
+
+def _placed_by_layers(pair: Pair, settings: Settings) -> Settings:
+    """Take from the layers what was not typed."""
+    placing = pair.placing
+    if settings.transform is not None or placing is None:
+        return settings
+    if placing.transform is not None:
+        return replace(settings, factor=None, origin=None, transform=placing.transform)
+    factor, origin = settings.factor or placing.factor, settings.origin or placing.origin
+    return replace(settings, factor=factor, origin=origin)
 
 
 def upsampling(
@@ -195,10 +219,12 @@ def upsampling(
             results.append((yield from _counted(run, number, len(chosen))))
             if number == 0 and results[0].guided and window is None:
                 yield Progress("Comparing the edges", 0, 0)
+                where: dict[str, Any] = {"transform": settings.transform}
+                if settings.transform is None:
+                    where = {"factor": results[0].factor, "origin": results[0].origin}
                 alignment = check_target(
                     *images,
-                    factor=results[0].factor,
-                    origin=results[0].origin,
+                    **where,
                     invalid=settings.invalid,
                 )
         return Outcome(tuple(results), alignment)
@@ -234,11 +260,15 @@ class _Steps:
         self.result = yield from self._run
 
 
-def _overlaps(pair: Pair, steps: tuple[float, ...], origin: tuple[float, float]) -> bool:
+def _overlaps(pair: Pair, settings: Settings, factor: tuple[float, float]) -> bool:
     """Whether any sample lies on the guide."""
-    for n, m, d, start in zip(
-        pair.guide_grid.shape, pair.target_grid.shape, steps, origin, strict=True
-    ):
+    guide, target = pair.guide_grid.shape, pair.target_grid.shape
+    if settings.transform is not None:
+        back = np.linalg.inv(settings.transform)
+        return overlap_of(settings.transform, guide, target) + overlap_of(back, target, guide) > 0
+    if settings.origin is None:
+        return True
+    for n, m, d, start in zip(guide, target, factor, settings.origin, strict=True):
         if start + (m - 1) * d < -0.5 - d / 2 or start > n - 0.5 + d / 2:
             return False
     return True

@@ -199,7 +199,12 @@ def check_registered(u: Image, v: Image) -> None:
         raise InputError(f"{u.name!r} is chosen as U and as V; choose two layers.")
     grids = grid_of(v), grid_of(u)
     found = place(*grids) if grids[0].shape == grids[1].shape else None
-    if found is None or found.factor != (1.0, 1.0) or max(map(abs, found.origin)) > HALF_A_PIXEL:
+    if (
+        found is None
+        or found.transform is not None
+        or found.factor != (1.0, 1.0)
+        or max(map(abs, found.origin)) > HALF_A_PIXEL
+    ):
         sizes = " and ".join(f"{g.shape[0]} x {g.shape[1]}" for g in reversed(grids))
         raise InputError(
             f"{u.name!r} and {v.name!r} ({sizes} pixels) do not lie on one another pixel by pixel: "

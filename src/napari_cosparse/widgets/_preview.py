@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.reconstruction import Settings
@@ -13,6 +13,8 @@ from ._job import Pair
 
 LONGEST = 224  # guide pixels along each axis: a second or so on one core
 MARGIN = 2.0  # samples beyond the visible part that help its border
+
+NOT_VISIBLE = "No part of target and guide is visible; zoom to where both lie."
 
 Window = tuple[slice, slice]
 
@@ -26,7 +28,7 @@ class Part:
     target, guide : tuple of slice
         Rows and columns.
     settings : Settings
-        With the origin in the part.
+        With the origin, or the transform, of the part.
     """
 
     target: Window
@@ -57,28 +59,59 @@ def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
         Neither the guide nor the target is visible.
     """
     visible = np.asarray(corners, np.float64)[:, -2:]
+    if settings.transform is not None:
+        return _turned(pair, settings, settings.transform, visible)
     factor, origin = _geometry(pair, settings)
     ours, theirs, starts = [], [], []
-    for axis in (0, 1):
-        n, m, d, start = (
-            pair.guide_grid.shape[axis],
-            pair.target_grid.shape[axis],
-            factor[axis],
-            origin[axis],
-        )
-        low = max(0.0, visible[0, axis], start - d / 2)
-        high = min(n - 1.0, visible[1, axis], start + (m - 0.5) * d)
-        middle, half = (low + high) / 2, min(high - low, LONGEST - 1) / 2
-        if half <= 0:
-            raise InputError("No part of target and guide is visible; zoom to where both lie.")
-        first, last = max(0, floor(middle - half)), min(n - 1, ceil(middle + half))
-        one = max(0, floor((first - start) / d - MARGIN))
-        end = min(m - 1, ceil((last - start) / d + MARGIN))
-        theirs.append(slice(first, last + 1))
+    for axis, (d, start) in enumerate(zip(factor, origin, strict=True)):
+        n, m = pair.guide_grid.shape[axis], pair.target_grid.shape[axis]
+        low = max(visible[0, axis], start - d / 2)
+        high = min(visible[1, axis], start + (m - 0.5) * d)
+        theirs.append(_middle(low, high, n))
+        one = max(0, floor((theirs[-1].start - start) / d - MARGIN))
+        end = min(m - 1, ceil((theirs[-1].stop - 1 - start) / d + MARGIN))
         ours.append(slice(one, end + 1))
-        starts.append(start + one * d - first)
+        starts.append(start + one * d - theirs[-1].start)
     part = replace(settings, factor=factor, origin=(starts[0], starts[1]))
     return Part((ours[0], ours[1]), (theirs[0], theirs[1]), part)
+
+
+def _turned(
+    pair: Pair, settings: Settings, transform: NDArray[np.float64], visible: NDArray[np.float64]
+) -> Part:
+    """Choose a part of a target that is turned: the samples around the guide's part."""
+    samples = np.array(pair.target_grid.shape)
+    ends = _corners([(-0.5, m - 0.5) for m in samples], np.linalg.inv(transform).astype(np.float64))
+    theirs = [
+        _middle(max(visible[0, axis], low), min(visible[1, axis], high), n)
+        for axis, (n, low, high) in enumerate(zip(pair.guide_grid.shape, *ends, strict=True))
+    ]
+    near = _corners([(part.start, part.stop - 1) for part in theirs], transform)
+    low = np.clip(np.floor(near[0] - MARGIN), 0, samples).astype(int)
+    high = np.clip(np.ceil(near[1] + MARGIN) + 1, low, samples).astype(int)
+    if (high == low).any():
+        raise InputError(NOT_VISIBLE)
+    to_part, from_part = np.eye(3), np.eye(3)
+    to_part[:2, 2], from_part[:2, 2] = -low, [part.start for part in theirs]
+    moved = replace(settings, transform=to_part @ transform @ from_part)
+    ours = slice(int(low[0]), int(high[0])), slice(int(low[1]), int(high[1]))
+    return Part(ours, (theirs[0], theirs[1]), moved)
+
+
+def _middle(low: float, high: float, count: int) -> slice:
+    """Take the middle of a stretch of pixels, as long as can be computed at once."""
+    low, high = max(low, 0.0), min(high, count - 1.0)
+    middle, half = (low + high) / 2, min(high - low, LONGEST - 1) / 2
+    if half <= 0:
+        raise InputError(NOT_VISIBLE)
+    return slice(max(0, floor(middle - half)), min(count - 1, ceil(middle + half)) + 1)
+
+
+def _corners(ends: list[tuple[float, float]], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Least and largest coordinates of a mapped rectangle, shape (2, 2)."""
+    corners = np.array([[row, column, 1.0] for row in ends[0] for column in ends[1]])
+    places = (corners @ matrix.T)[:, :2]
+    return np.stack([places.min(0), places.max(0)])
 
 
 def _geometry(pair: Pair, settings: Settings) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from napari_cosparse.core.reconstruction import Alignment, Settings, Upsampled
-from napari_cosparse.layers import Placing, match_stacks
+from napari_cosparse.layers import Placing, match_stacks, overlap_of, steps_of
 
 if TYPE_CHECKING:
     from ._job import Pair
@@ -35,25 +37,56 @@ def pair_text(pair: "Pair", settings: Settings) -> str:
     """
     target, guide = pair.target_grid.shape, pair.guide_grid.shape
     parts = [f"{target[0]} x {target[1]} onto {guide[0]} x {guide[1]} pixels"]
-    if settings.origin is None or settings.steps is None:
-        given = settings.steps
-        parts[0] += ", taken to show the same field of view"
-        parts[0] += "." if given is None else f", factor {given[0]:.4g} x {given[1]:.4g}."
-    else:
-        (rows, columns), (top, left) = settings.steps, settings.origin
-        parts[0] += (
-            f": factor {rows:.4g} x {columns:.4g}, first sample at guide pixel "
-            f"({top:.4g}, {left:.4g})."
-        )
-        covered = coverage(Placing(settings.steps, settings.origin), target, guide)
-        if covered < FULL:
-            parts.append(f"The target covers {covered:.0%} of the guide; far from it stays NaN.")
+    parts[0], covered = _lies(pair, settings, parts[0])
+    if covered < FULL:
+        parts.append(f"The target covers {covered:.0%} of the guide; far from it stays NaN.")
     planes = match_stacks(*pair.sources()).planes
     if planes > 1:
         parts.append(f"{planes} planes, one after the other.")
     if pair.target.rgb:
         parts.append("The target is in colour: its luminance is upsampled.")
     return " ".join(parts)
+
+
+def _lies(pair: "Pair", settings: Settings, sizes: str) -> tuple[str, float]:
+    """Say where the samples lie, and which share of the guide they cover."""
+    target, guide = pair.target_grid.shape, pair.guide_grid.shape
+    if settings.transform is not None:
+        rows, columns = steps_of(settings.transform)
+        told = f"{sizes}. {turned_text(pair, settings)}, factor {rows:.4g} x {columns:.4g} along "
+        told += "its own axes."
+        return told, overlap_of(settings.transform, guide, target)
+    if settings.origin is None or settings.steps is None:
+        given = settings.steps
+        told = f"{sizes}, taken to show the same field of view"
+        told += "." if given is None else f", factor {given[0]:.4g} x {given[1]:.4g}."
+        return told, 1.0
+    (rows, columns), (top, left) = settings.steps, settings.origin
+    told = f"{sizes}: factor {rows:.4g} x {columns:.4g}, first sample at guide pixel "
+    told += f"({top:.4g}, {left:.4g})."
+    return told, coverage(Placing(settings.steps, settings.origin), target, guide)
+
+
+def turned_text(pair: "Pair", settings: Settings) -> str:
+    """Say why a transform is needed.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+    settings : Settings
+        As `placed` completes them, with a transform.
+
+    Returns
+    -------
+    str
+        A sentence without its full stop.
+    """
+    placing = pair.placing
+    known, used = None if placing is None else placing.transform, settings.transform
+    if placing is None or known is None or used is None or not np.array_equal(known, used):
+        return "The target lies as the typed transform says"
+    return f"The target is {placing.because} against the guide"
 
 
 def coverage(placing: Placing, target: tuple[int, int], guide: tuple[int, int]) -> float:

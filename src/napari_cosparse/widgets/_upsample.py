@@ -30,7 +30,7 @@ from ._preview import Part, part_to_preview
 from ._runner import Steps
 from ._script import store_script, upsample_script
 from ._store_job import check_store, stored_layer, stored_text, storing
-from ._text import pair_text, verdict
+from ._text import pair_text, turned_text, verdict
 from ._upsample_form import UpsampleForm
 
 PREVIEW_TIP = (
@@ -97,13 +97,10 @@ class UpsamplePanel(Panel):
     def look(self) -> str:
         """Say how target and guide lie on one another."""
         self.form.fit()
-        self._hint("from the sizes")
+        self.form.show_placing(None, Settings(), "")  # until more is known
         pair = self._pair()
         settings = placed(pair, self.form.settings())
-        if pair.placing is not None:
-            factor, origin = pair.placing.factor, pair.placing.origin
-            self._hint(f"{factor[0]:.6g}, {factor[1]:.6g}", f"{origin[0]:.6g}, {origin[1]:.6g}")
-        self.form.phase.enabled = settings.origin is None
+        self.form.show_placing(pair.placing, settings, turned_text(pair, settings))
         output = choose_output(pair, self.form.output.value)
         self._store = self.form.show_output(
             store=output.store, propose=lambda: self._proposal(pair)
@@ -177,11 +174,6 @@ class UpsamplePanel(Panel):
             path = propose_store(pair)
             self._proposed = (pair.target.name, path)
         return path
-
-    def _hint(self, factor: str, origin: str = "from the first sample") -> None:
-        """Show what an empty row for factor or origin means."""
-        self.form.factor.native.setPlaceholderText(factor)
-        self.form.origin.native.setPlaceholderText(origin)
 
     def _preview(self) -> None:
         try:

@@ -6,6 +6,7 @@ from typing import Any
 from napari.layers import Image
 
 from napari_cosparse.core.reconstruction import Settings
+from napari_cosparse.layers import Placing
 
 from ._form import Form
 from ._operators_rows import OPERATOR_TIPS, OperatorRows
@@ -14,6 +15,8 @@ from ._rows import (
     choice_row,
     flag_row,
     layer_row,
+    matrix_text,
+    parse_matrix,
     parse_number,
     parse_numbers,
     path_row,
@@ -22,9 +25,13 @@ from ._rows import (
 )
 from ._tips import parameter_tips
 
+STRAIGHT = ("factor", "origin", "phase")  # rows that have no say if there is a transform
 POSITIONS = {"from the layers": True, "same field of view": False}
 OUTPUTS = {"automatic": "auto", "memory": "memory", "Zarr store": "store"}
 TIPS = {
+    "transform": "<p>Six numbers, row by row, that map guide pixel (row, column) to target pixel, "
+    "as the registration has it, instead of factor, origin and first sample. Empty: from the "
+    "layers, where the target is turned, sheared or mirrored against the guide.</p>",
     "output": "<p>Where the result goes. Automatic: into memory, or into a Zarr store if the run "
     "needs more memory than the preferences allow.</p>",
     "store": "<p>Folder to write the result to, block by block within the memory of the "
@@ -69,6 +76,7 @@ class UpsampleForm(Form):
         self.positions = choice_row("positions", "Position", POSITIONS)
         self.factor = text_row("factor", "Factor", "from the layers")
         self.origin = text_row("origin", "Origin", "from the layers")
+        self.transform = text_row("transform", "Transform", "from the layers")
         self.phase = choice_row("phase", "First sample", ["centre", "corner"])
         self.blur = choice_row("blur", "Blur", ["box", "gaussian", "bicubic", "none"])
         self.noise = text_row("noise", "Noise", "estimated")
@@ -82,9 +90,13 @@ class UpsampleForm(Form):
                 *(self.pair.choice, self.pair.file, self.noise, self.invalid, self.guided),
                 *(self.output, self.store),
             ),
-            (self.positions, self.factor, self.origin, self.phase, self.blur, self.dtype),
+            (
+                *(self.positions, self.factor, self.origin, self.phase, self.transform),
+                *(self.blur, self.dtype),
+            ),
             {**parameter_tips(described_by), **TIPS, **OPERATOR_TIPS},
         )
+        self._tips = {name: self.row(name).tooltip for name in STRAIGHT}
 
     @property
     def levels(self) -> tuple[int, int]:
@@ -107,6 +119,7 @@ class UpsampleForm(Form):
         return Settings(
             factor=parse_numbers("factor", self.factor.value),
             origin=_two(parse_numbers("origin", self.origin.value)),
+            transform=parse_matrix("transform", self.transform.value),
             phase=self.phase.value,
             blur=self.blur.value,
             noise=parse_number("noise", self.noise.value),
@@ -114,6 +127,32 @@ class UpsampleForm(Form):
             guided=self.guided.value,
             dtype=self.dtype.value,
         )
+
+    def show_placing(self, placing: Placing | None, settings: Settings, because: str) -> None:
+        """Show what empty rows mean; disable those that have no say, with the reason.
+
+        Parameters
+        ----------
+        placing : Placing or None
+            How the layers lie.
+        settings : Settings
+            What is used.
+        because : str
+            Why a transform is used; only read if it is.
+        """
+        turned = settings.transform is not None
+        numbers = ["from the sizes", "from the first sample", ""]
+        if placing is not None:
+            numbers[:2] = [f"{a:.6g}, {b:.6g}" for a, b in (placing.factor, placing.origin)]
+        for name, number in zip(STRAIGHT, numbers, strict=True):
+            row = self.row(name)
+            row.enabled = not turned and (name != "phase" or settings.origin is None)
+            row.tooltip = f"<p>{because}: see Transform.</p>" if turned else self._tips[name]
+            if number:
+                row.native.setPlaceholderText(number)
+        given = None if placing is None else placing.transform
+        told = "not needed" if given is None else matrix_text(given, 4)
+        self.transform.native.setPlaceholderText(told)
 
     def show_output(self, *, store: bool, propose: Callable[[], str]) -> str:
         """Show where the result goes, with a path that nobody has typed where one is needed.
