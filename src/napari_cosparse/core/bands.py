@@ -133,4 +133,12 @@ def padded_rows(image: NDArray[Any], first: int, last: int, margin: int) -> NDAr
         inside = image[first - margin : last + margin]
     else:
         inside = image[reflected(height, margin)[first : last + 2 * margin]]
-    return np.pad(inside, ((0, 0), (margin, margin)), mode="symmetric")
+    width = inside.shape[1]
+    if margin > width:
+        return np.pad(inside, ((0, 0), (margin, margin)), mode="symmetric")
+    # np.pad's Python code holds the interpreter's lock for longer than the copy.
+    out = np.empty((len(inside), width + 2 * margin), inside.dtype)
+    out[:, margin : margin + width] = inside
+    out[:, :margin] = inside[:, :margin][:, ::-1]
+    out[:, margin + width :] = inside[:, width - margin :][:, ::-1]
+    return out

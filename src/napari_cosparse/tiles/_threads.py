@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from functools import cache
-from threading import Event
+from threading import Event, Lock
 from typing import TypeVar
 
 import dask
@@ -16,8 +16,6 @@ from napari_cosparse.core.mapping import Map
 
 A = TypeVar("A")
 B = TypeVar("B")
-
-BATCHES = 4  # for each thread: few enough for the scheduler, enough to keep all threads busy
 
 Asked = Callable[[], bool]
 
@@ -93,21 +91,25 @@ def default_threads() -> int:
 
 
 def _in_threads(function: Callable[[A], B], work: list[A], threads: int) -> list[B]:
-    """Give the threads batches of neighbouring items: a task for each costs too much time."""
-    count = min(len(work), BATCHES * threads)
-    edges = [len(work) * part // count for part in range(count + 1)]
-    over = Event()
+    """Let each thread take the next item until none is left: none waits for a longer batch."""
+    waiting, door, over = iter(range(len(work))), Lock(), Event()
+    results: dict[int, B] = {}
 
-    def batch(part: int) -> list[B]:
-        return [function(item) for item in work[edges[part] : edges[part + 1]] if not over.is_set()]
+    def next_place() -> int | None:
+        with door:
+            return None if over.is_set() else next(waiting, None)
 
-    graph = {("batch", part): (batch, part) for part in range(count)}
+    def take() -> None:
+        while (place := next_place()) is not None:
+            results[place] = function(work[place])
+
+    graph = {("take", part): (take,) for part in range(min(threads, len(work)))}
     try:
-        parts: Iterable[list[B]] = get(graph, list(graph), num_workers=threads)
+        get(graph, list(graph), num_workers=threads)
     except BaseException:
         over.set()  # or the threads would go on with what nobody waits for
         raise
-    return [result for part in parts for result in part]
+    return [results[place] for place in range(len(work))]
 
 
 @cache

@@ -36,8 +36,10 @@ class GlobalOperator:
         self.margin = pair.radius
         self.windows = [Windows(group, self.margin) for group in pair.groups]
         self.atoms = [
-            np.ascontiguousarray(getattr(group, f"coefficients_{modality}"), self.dtype)
-            for group in pair.groups
+            windows.embed(
+                np.ascontiguousarray(getattr(group, f"coefficients_{modality}"), self.dtype)
+            )
+            for windows, group in zip(self.windows, pair.groups, strict=True)
         ]
 
     def forward(self, image: Plane) -> list[Plane]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from threading import local
+from threading import Lock, local
 from typing import Protocol
 
 import numpy as np
@@ -117,7 +117,7 @@ class Prior:
         self._stores = local()
 
     def _cut(self) -> list[_Band]:
-        """Bands of which every second one writes to rows of its own, margins included."""
+        """Bands of which only neighbours write to the same rows, margins included."""
         height, width = self.shape
         rows = max(BAND_ROWS, 2 * self.margin)
         plans: dict[int, tuple[tuple[int, Tile], ...]] = {}
@@ -172,22 +172,20 @@ class Prior:
         return self._sum(partial(self._band_curvature, image, eps))[1]
 
     def _sum(self, work: Callable[[_Band], tuple[float, Plane]]) -> tuple[list[float], Plane]:
-        """Add overlapping bands, first the even ones, then the odd ones: no two at one place.
+        """Add overlapping bands, one at a time.
 
         At most two bands meet at a pixel, so that the sum does not depend on their order.
         """
-        margin = self.margin
+        margin, door = self.margin, Lock()
         total = np.zeros((self.shape[0] + 2 * margin, self.shape[1] + 2 * margin), np.float32)
 
         def add(band: _Band) -> float:
             cost, rows = work(band)
-            total[band.first : band.last + 2 * margin] += rows
+            with door:
+                total[band.first : band.last + 2 * margin] += rows
             return cost
 
-        costs = [0.0] * len(self._bands)
-        for parity in (0, 1):
-            costs[parity::2] = self.map_(add, self._bands[parity::2])
-        return costs, self._fold(total)
+        return list(self.map_(add, self._bands)), self._fold(total)
 
     def _fold(self, total: Plane) -> Plane:
         """Add the margins back onto the pixels they reflect; the inside of the same plane."""
