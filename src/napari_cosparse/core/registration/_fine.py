@@ -24,11 +24,11 @@ from ._solve import ITERATIONS, report
 from ._windows import choose_windows
 
 FULL = "refine windows at full resolution"
-SIDE = 136  # pixels of a level: side of a window of the fixed image; whole blocks
+SIDE = 72  # pixels of a level: side of a window of the fixed image; whole blocks
 LIMIT = 6.0  # pixels of a level: a corner that moves farther has left what was found before
 REACH = 12  # pixels of a level that a window of the moving image shows beyond the fixed one's
 PIXELS = 60_000  # a level, of all windows
-LEAST_WINDOWS = 8
+LEAST_WINDOWS = 12
 MOST_READ = 4_000_000  # pixels of a level, of all windows of the moving image
 TOLERANCE = 0.01  # pixels of a level
 

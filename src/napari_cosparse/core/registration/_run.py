@@ -66,16 +66,17 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     scene = task.scene.mirrored() if outcome.reflected else task.scene
     yield Progress("judge the answer", 1, 2)
     found = _determined(scene, outcome, task.start)
-    fine = Fine(outcome.answer.tau, found.error, task.shrink)
-    if _stays(task, outcome, verdict, found):
-        fine = replace(fine, tau=task.start)
-        reason = f"{verdict.because}; the start is kept, as the gain is within its error"
-        verdict = replace(verdict, because=reason)
+    kept = _stays(task, outcome, verdict, found)
+    fine = Fine(task.start if kept else outcome.answer.tau, found.error, task.shrink)
     yield Progress("judge the answer", 2, 2)
     if task.shrink > 1 and (outcome.verdict.trusted or not task.settings.verdict):
         steps = refine_fine(scene, outcome.measure, task.grids(reflected=outcome.reflected), fine)
         fine = yield from _with_matrix(task, steps)
         verdict = replace(verdict, because=f"{verdict.because}; {_described(fine)}")
+    if kept and not distance(scene, task.start, fine.tau) > fine.error:
+        fine = replace(fine, tau=task.start)
+        reason = f"{verdict.because}; the start is kept, as the gain is within its error"
+        verdict = replace(verdict, because=reason)
     return _result(task, scene, outcome, verdict, fine)
 
 

@@ -13,8 +13,8 @@ from ._residual import warped
 from ._scene import Scene
 
 LARGEST = 1024  # pixels: side of the level that shows where structure is
-CELLS = 8  # along each side of the overlap: one window in each
-COUNT = 40  # windows at most
+CELLS = 12  # along each side of the overlap: one window in each
+COUNT = 100  # windows at most
 ROOM = 0.75  # of a window that both images must show
 
 
@@ -37,7 +37,7 @@ def choose_windows(
     Returns
     -------
     ndarray, shape (n, 2)
-        Centres in the fixed image, working pixels, row by row; at most 40.
+        Centres in the fixed image, working pixels, row by row; at most 100.
     """
     number = scene.level_within(LARGEST)
     fixed = scene.fixed[number]
