@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import tifffile
 import zarr
 
+from napari_cosparse import load_operators
 from napari_cosparse.io import open_zarr, read_image
+from napari_cosparse.tiles import _checkpoint, _large
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +86,106 @@ def test_options_of_stores_need_a_store(run, files, tmp_path, option):
     assert not any(tmp_path.iterdir())
 
 
-def test_learning_from_stores(run, stores, files, tmp_path):
-    code, _, err = run(
-        "learn", stores / "guide.zarr", files / "depth.tif", "-o", tmp_path / "p.npz",
-        "--side", 3, "--samples", 200, "--iterations", 3,
-    )  # fmt: skip
+LEARN = ("--side", 3, "--samples", 200, "--iterations", 8)
+
+
+def test_learning_from_stores_gives_what_files_give(run, stores, files, tmp_path):
+    for name, guide in (("a", files / "guide.png"), ("b", stores / "guide.zarr"),
+                        ("c", stores / "guide.ome.zarr")):  # fmt: skip
+        code, _, err = run("learn", guide, files / "depth.tif", "-o", tmp_path / name, *LEARN)
+        assert (code, err) == (0, [])
+    pairs = [load_operators(tmp_path / f"{name}.npz").groups[0] for name in "abc"]
+    for other in pairs[1:]:
+        assert np.array_equal(other.coefficients_u, pairs[0].coefficients_u)
+        assert np.array_equal(other.coefficients_v, pairs[0].coefficients_v)
+    record = json.loads((tmp_path / "b.npz.json").read_text())
+    assert record["inputs"]["u"][0]["file"] == str(stores / "guide.zarr")
+    assert record["inputs"]["u"][0]["shape"] == [48, 60, 3]
+
+
+def test_planes_of_a_stack_are_pairs(run, files, tmp_path):
+    depth = read_image(files / "depth.tif")
+    stack = zarr.create_array(tmp_path / "v.zarr", shape=(2, *depth.shape), dtype=depth.dtype)
+    stack[:] = np.stack([depth, depth[::-1]])
+    words = ("learn", files / "gray.png", tmp_path / "v.zarr", "-o", tmp_path / "p.npz", *LEARN)
+    assert run(*words)[0] == 0
+    three = zarr.create_array(tmp_path / "u.zarr", shape=(3, *depth.shape), dtype=depth.dtype)
+    three[:] = np.stack([depth] * 3)
+    words = ("learn", tmp_path / "u.zarr", tmp_path / "v.zarr", "-o", tmp_path / "q.npz", *LEARN)
+    code, _, err = run(*words)
+    assert code == 2
+    assert "3 and 2 planes" in err[0]
+    assert not (tmp_path / "q.npz").exists()
+
+
+def test_memory_of_learning(run, stores, files, tmp_path):
+    words = ("learn", stores / "guide.zarr", files / "depth.tif", "-o", tmp_path / "p.npz")
+    code, out, _ = run(*words, *LEARN, "--memory", "1GB", "--threads", 1, "--block", 64)
+    assert code == 0
+    assert "MB of memory" in out[0]
+    code, _, err = run(*words, *LEARN, "--samples", 10**7, "--memory", "1GB")
+    assert code == 2
+    assert "10000000 patches" in err[0]
+
+
+def test_learning_in_processes(run, stores, tmp_path):
+    depth = zarr.create_array(tmp_path / "v.zarr", shape=(48, 60), dtype="f4")
+    depth[:] = np.random.default_rng(0).random((48, 60))
+    words = ("learn", stores / "guide.zarr", tmp_path / "v.zarr", *LEARN, "--threads", 1)
+    assert run(*words, "-o", tmp_path / "a.npz", "--scheduler", "processes")[0] == 0
+    assert run(*words, "-o", tmp_path / "b.npz", "--scheduler", "threads")[0] == 0
+    a, b = (load_operators(tmp_path / f"{name}.npz").groups[0] for name in "ab")
+    assert np.array_equal(a.coefficients_v, b.coefficients_v)
+    code, _, err = run(*words, "-o", tmp_path / "c.npz", "--scheduler", "tcp://127.0.0.1:1")
+    assert code == 2
+    assert "does not answer" in err[0]
+
+
+def test_interrupted_learning_is_continued(run, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(_checkpoint, "EVERY", 0.0)
+    words = ("learn", files / "guide.png", files / "depth.tif", *LEARN)
+    assert run(*words, "-o", tmp_path / "a.npz")[0] == 0
+    out, write = tmp_path / "b.npz", _checkpoint.Checkpoint.keep
+    kept = []
+
+    def interrupt(keeper, state):
+        write(keeper, state)
+        kept.append(state)
+        if len(kept) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_checkpoint.Checkpoint, "keep", interrupt)
+    code, _, err = run(*words, "-o", out)
+    assert code == 130
+    assert "--resume" in err[-1]
+    assert sorted(path.name for path in tmp_path.glob("b*")) == ["b.npz.partial"]
+    code, _, err = run(*words, "-o", out)
+    assert code == 2
+    assert "resume" in err[0]
+    code, _, err = run(*words, "--seed", 1, "-o", out, "--resume")
+    assert code == 2
+    assert "another job" in err[0]
+    code, _, err = run(*words, "-o", out, "--resume")
     assert (code, err) == (0, [])
-    assert (tmp_path / "p.npz").is_file()
+    assert sorted(path.name for path in tmp_path.glob("b*")) == ["b.npz", "b.npz.json"]
+    a, b = (load_operators(tmp_path / f"{name}.npz") for name in "ab")
+    assert np.array_equal(a.groups[0].coefficients_v, b.groups[0].coefficients_v)
+    assert a.metadata["cost"] == b.metadata["cost"]
+
+
+def test_an_interrupted_store_says_how_it_is_continued(run, stores, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    words = ("upsample", stores / "low.zarr", stores / "guide.zarr", "-o", tmp_path / "a.zarr")
+    with monkeypatch.context() as patch:
+        patch.setattr(_large, "blend_block", interrupt)
+        code, _, err = run(*words)
+    assert code == 130
+    assert "a.zarr.partial" in err[-1]
+    code, out, _ = run(*words, "--resume")
+    assert code == 0
+    assert "1 of 1 blocks were there from an earlier run" in out
 
 
 def test_what_is_no_image(run, files, tmp_path):

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.io import is_zarr, open_zarr, read_image
+from napari_cosparse.io import ZarrImage, is_zarr, open_zarr, read_image
+from napari_cosparse.tiles import planes_of
 
 from ._record import describe_file
 
@@ -59,6 +60,80 @@ def load_image(path: Path) -> InputImage:
     named = {"file": str(path)} if zarr else describe_file(path)
     record = {**named, "shape": list(pixels.shape), "dtype": str(pixels.dtype)}
     return InputImage(pixels, record)
+
+
+@dataclass(frozen=True, eq=False)
+class InputPlanes:
+    """An image of any number of planes, which are read part by part if they lie in a store.
+
+    Attributes
+    ----------
+    planes : list of array-like, shape (H, W) or (H, W, channels)
+        One for each place along the leading axes (time, depth).
+    record : dict
+        File name, checksum unless it is a store, shape and type.
+    """
+
+    planes: list[Any]
+    record: dict[str, Any]
+
+
+def open_planes(path: Path) -> InputPlanes:
+    """Open an image without reading it if it is a Zarr store; read it if it is a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file or store.
+
+    Returns
+    -------
+    InputPlanes
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened.
+    """
+    if not is_zarr(path):
+        image = load_image(path)
+        return InputPlanes([image.pixels], image.record)
+    found = open_zarr(path)
+    record = {
+        "file": str(path),
+        "shape": [int(n) for n in found.array.shape],
+        "dtype": str(found.array.dtype),
+    }
+    return InputPlanes(planes_of(found.array, str(path), colour_of(found, str(path))), record)
+
+
+def colour_of(image: ZarrImage, name: str) -> Any:  # noqa: ANN401 - bool, "first" or None
+    """Say which axis of a store holds channels.
+
+    Parameters
+    ----------
+    image : ZarrImage
+        The store.
+    name : str
+        What to call it in an error.
+
+    Returns
+    -------
+    bool, "first" or None
+        As `planes_of` takes it; None if the store does not name its axes.
+
+    Raises
+    ------
+    InputError
+        If they are at a place where no colour can be.
+    """
+    if not image.axes:
+        return None
+    if image.axes.endswith("cyx"):
+        return "first"
+    if "c" in image.axes:
+        raise InputError(f"{name} has axes {image.axes}; its channels must come just before y, x")
+    return False
 
 
 def load_gray(path: Path) -> InputImage:

@@ -7,13 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from napari_cosparse.api import Learned, learn_operators
+from napari_cosparse.api import Learned
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.operators import OperatorPair, bank
+from napari_cosparse.core.operators import OperatorPair, bank, make_settings
+from napari_cosparse.core.progress import drain
 from napari_cosparse.io import encode, operator_path, write_bytes, write_together
+from napari_cosparse.tiles import discard_checkpoint, learning_steps
 
-from ._inputs import InputImage, load_image
+from ._inputs import InputPlanes, open_planes
 from ._record import check_outputs, record_path, write_record
+from ._resume import kept_folder, stoppable
 from ._terminal import bar, number, say
 
 
@@ -40,8 +43,8 @@ def run(arguments: Namespace) -> None:
         )
     out = operator_path(arguments.out)
     check_outputs(out, paths)
-    images = [load_image(path) for path in paths]
-    learned = _learn(images, arguments)
+    images = [open_planes(path) for path in paths]
+    learned = _learn(images, arguments, out)
     pair = _finish(learned, images, arguments, out)
     write_together(
         [
@@ -50,30 +53,67 @@ def run(arguments: Namespace) -> None:
                                        content=_record(learned, pair, images, out))),
         ]
     )  # fmt: skip
+    discard_checkpoint(kept_folder(out))  # not before: if the disk is full, the work stays
     _summarise(learned, pair, out)
 
 
-def _learn(images: list[InputImage], arguments: Namespace) -> Learned:
+def _learn(images: list[InputPlanes], arguments: Namespace, out: Path) -> Learned:
     """Run the computation with a bar."""
-    with bar() as report:
-        return learn_operators(
-            [(u.pixels, v.pixels) for u, v in zip(images[::2], images[1::2], strict=True)],
-            side=arguments.side,
-            atoms=arguments.atoms,
-            samples=arguments.samples,
-            nu=arguments.nu,
-            kappa=tuple(arguments.kappa),
-            mu=tuple(arguments.mu),
-            symmetries=arguments.symmetries,
-            invalid=(arguments.invalid_u, arguments.invalid_v),
-            iterations=arguments.iterations,
-            seed=arguments.seed,
-            report=report,
+    pairs = [
+        pair
+        for u, v, names in zip(images[::2], images[1::2], _names(images), strict=True)
+        for pair in _planes(u, v, names)
+    ]
+    settings = make_settings(
+        side=arguments.side,
+        atoms=arguments.atoms,
+        samples=arguments.samples,
+        nu=arguments.nu,
+        kappa=tuple(arguments.kappa),
+        mu=tuple(arguments.mu),
+        symmetries=arguments.symmetries,
+        invalid=(arguments.invalid_u, arguments.invalid_v),
+        iterations=arguments.iterations,
+        seed=arguments.seed,
+        **({} if arguments.block is None else {"block": arguments.block}),
+    )
+    steps = learning_steps(
+        pairs,
+        settings,
+        memory=arguments.memory,
+        scheduler=arguments.scheduler,
+        threads=arguments.threads,
+        checkpoint=kept_folder(out),
+        resume=arguments.resume,
+        overwrite=arguments.overwrite,
+        keep=True,
+    )
+    if {"memory", "scheduler", "resume"} & {n for n, v in vars(arguments).items() if v}:
+        say(next(steps).stage)  # the estimate
+    with stoppable(out), bar() as report:
+        return drain(steps, report)
+
+
+def _names(images: list[InputPlanes]) -> list[str]:
+    """Names of the pairs, for errors."""
+    files = [image.record["file"] for image in images]
+    return [f"{u} and {v}" for u, v in zip(files[::2], files[1::2], strict=True)]
+
+
+def _planes(u: InputPlanes, v: InputPlanes, names: str) -> list[tuple[Any, Any]]:
+    """Pair the planes of two images; a single one belongs to all of the other."""
+    counts = len(u.planes), len(v.planes)
+    if counts[0] != counts[1] and 1 not in counts:
+        raise InputError(
+            f"{names} have {counts[0]} and {counts[1]} planes; they must have the same number, or "
+            "one of them a single plane"
         )
+    most = max(counts)
+    return list(zip(*(part.planes * (most // len(part.planes)) for part in (u, v)), strict=True))
 
 
 def _finish(
-    learned: Learned, images: list[InputImage], arguments: Namespace, out: Path
+    learned: Learned, images: list[InputPlanes], arguments: Namespace, out: Path
 ) -> OperatorPair:
     """Add names and origin to the metadata, and differences if they are wanted."""
     pair = bank(learned.pair) if arguments.bank else learned.pair
@@ -85,7 +125,7 @@ def _finish(
 
 
 def _record(
-    learned: Learned, pair: OperatorPair, images: list[InputImage], out: Path
+    learned: Learned, pair: OperatorPair, images: list[InputPlanes], out: Path
 ) -> dict[str, Any]:
     """Return all that is needed to repeat the run and to judge its result."""
     inputs = [image.record for image in images]

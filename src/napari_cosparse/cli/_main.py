@@ -33,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parse(argv)
         code: int | None = arguments.run(arguments)
-    except KeyboardInterrupt:
-        complain("stopped; nothing was written")
+    except KeyboardInterrupt as interrupt:  # its text says what was kept, if anything was
+        complain(str(interrupt) or "stopped; nothing was written")
         return INTERRUPTED
     except InputError as error:
         complain(f"error: {error}")

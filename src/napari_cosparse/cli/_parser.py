@@ -152,6 +152,24 @@ def _add_learn(parser: argparse.ArgumentParser) -> None:
         help="names of the modalities [guide target]")  # fmt: skip
     add("--name", help="name of the pair; that of the file if not given")
     add("--seed", type=int, default=0, help="seed of all random choices [%(default)s]")
+    _add_reading(parser)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of learning from large images, and of long runs."""
+    add = parser.add_argument
+    add("--memory", metavar="BYTES",
+        help="budget such as 1GB for the patches and for reading the images; a run that needs "
+        "more is refused; the free memory if not given")  # fmt: skip
+    add("--block", type=int, metavar="PIXELS",
+        help="side of the parts that are read of images of more than 4 megapixels; another one "
+        "makes another sample [256]")  # fmt: skip
+    add("--scheduler", metavar="WHO",
+        help="who looks for patches in Zarr stores and reads them: threads, processes, or the "
+        "address of a dask scheduler (tcp://...)")  # fmt: skip
+    add("--threads", type=int, help="number of threads or processes; all cores if not given")
+    add("--resume", action="store_true", help="continue an unfinished run")
+    add("--overwrite", action="store_true", help="delete what an unfinished run left")
 
 
 def _add_upsample(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,8 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import drain
 from napari_cosparse.io import ZarrImage, is_zarr, open_zarr
 
-from ._inputs import load_gray, load_image
+from ._inputs import colour_of, load_gray, load_image
+from ._resume import stoppable
 from ._terminal import bar, number, say
 from ._transform_option import read_option
 
@@ -66,7 +67,7 @@ def run(arguments: Namespace) -> None:
         threads=arguments.threads,
         overwrite=arguments.overwrite,
         resume=arguments.resume,
-        colour=(False, _channels(guide)),
+        colour=(False, colour_of(guide, "guide")),
         **_axes(target, guide),
         factor=arguments.factor,
         phase=arguments.phase,
@@ -80,7 +81,7 @@ def run(arguments: Namespace) -> None:
         dtype=arguments.dtype or "float32",
     )
     say(next(steps).stage)  # the estimate
-    with bar() as report:
+    with stoppable(arguments.out), bar() as report:
         stored = drain(_rest(steps), report)
     if stored.resumed:
         say(f"{stored.resumed} of {stored.blocks} blocks were there from an earlier run")
@@ -102,21 +103,10 @@ def _open(path: Path, *, gray: bool) -> ZarrImage:
     return ZarrImage((load_gray if gray else load_image)(path).pixels)
 
 
-def _channels(guide: ZarrImage) -> Any:  # noqa: ANN401 - bool, "first" or None
-    """Say which axis of the guide holds channels."""
-    if not guide.axes:
-        return None
-    if guide.axes.endswith("cyx"):
-        return "first"
-    if "c" in guide.axes:
-        raise InputError(f"guide has axes {guide.axes}; its channels must come just before y, x")
-    return False
-
-
 def _plane(guide: ZarrImage) -> tuple[int, ...]:
     """Rows and columns of the guide."""
     shape: tuple[int, ...] = guide.array.shape
-    coloured = _channels(guide) is None and len(shape) > 2 and shape[-1] in (3, 4)
+    coloured = colour_of(guide, "guide") is None and len(shape) > 2 and shape[-1] in (3, 4)
     return shape[-3:-1] if coloured else shape[-2:]
 
 

@@ -1,5 +1,6 @@
 """The tiling: threads, blocks, chunked images, clusters. The only folder that imports dask."""
 
+from ._checkpoint import discard_checkpoint
 from ._large import store_steps
 from ._learning import learning_steps
 from ._memory import free_memory
@@ -14,6 +15,7 @@ from ._warp import warp_lazily, warp_levels
 __all__ = [
     "Cancelled",
     "Stored",
+    "discard_checkpoint",
     "estimate_bytes",
     "free_memory",
     "gather",

@@ -111,7 +111,18 @@ class Checkpoint:
 
     def forget(self) -> None:
         """Delete what was kept: the run is finished."""
-        self._folder.remove()
+        discard_checkpoint(self._folder.path)
+
+
+def discard_checkpoint(folder: str | Path) -> None:
+    """Delete the folder of a run that is finished, if there is one.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where it was kept.
+    """
+    Folder.at(Path(folder)).remove()
 
 
 def _packed(kept: Kept) -> bytes:
