@@ -103,7 +103,7 @@ class Check:
 
     def __str__(self) -> str:
         """One line of text."""
-        verdict = "ok" if self.ok else "FAIL"
+        verdict = "ok" if self.ok else "MISSED"
         target = f"{self.sign} {self.target:.4g}"
         return f"{self.name:62}{target:>12}{self.measured:>12.4g}  {verdict}"
 
