@@ -153,7 +153,7 @@ def test_checks_hold_and_fail_with_the_figures(module, capsys):
     assert "network x4 teddy: RMSE, px" not in worse
     assert not checks.report(checks.all_checks(rows_with(module, 0.09, overshoot=0.03)))
     assert not checks.report(checks.all_checks(rows_with(module, 0.09, misfit=1e-3)))
-    assert "FAIL" in capsys.readouterr().out
+    assert "MISSED" in capsys.readouterr().out
 
 
 def test_nearest_takes_the_sample_at_its_true_position(module):
