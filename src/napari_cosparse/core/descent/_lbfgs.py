@@ -20,7 +20,7 @@ from napari_cosparse.core.types import Plane
 
 Linear = Callable[[Plane], Plane]
 
-MEMORY = 6
+MEMORY = 5
 ARMIJO = 1e-4
 SHRINK = 0.5
 TRIALS = 12

@@ -17,6 +17,8 @@ from ._scale import as_array, check_guide_shape
 
 FARTHEST = 20.0  # ranges: a guide's hot pixels count as no farther off, for float32's sake
 
+GRAY_PIXELS = 1 << 15  # at a time: three channels in float64 are many bytes
+
 
 def guide_planes(guide: ArrayLike) -> NDArray[Any]:
     """Channels of a guide that count, without a copy.
@@ -83,11 +85,24 @@ def guide_range(planes: NDArray[Any], map_: Map = map) -> tuple[float, float] | 
     tuple of float, or None
         None where all channels are constant, so that the guide has nothing to say.
     """
-    parts = each_band(lambda rows: gray_values(planes[rows]), planes.shape, map_)
+    height, width = planes.shape[:2]
+    # One array of the caller's: what threads free stays with them for as long as they live.
+    gray = np.empty(height * width)
+
+    def work(rows: slice) -> tuple[slice, NDArray[np.float64]]:
+        values, ends = gray_values(planes[rows])
+        part = slice(rows.start * width, rows.start * width + values.size)
+        gray[part] = values
+        return part, ends
+
+    parts = each_band(work, planes.shape, map_, GRAY_PIXELS)
     ends = np.stack([part[1] for part in parts])
     if not (ends[:, 1].max(0) > ends[:, 0].min(0)).any():
         return None
-    return robust_range(np.concatenate([part[0] for part in parts]))
+    known = sum(part.stop - part.start for part, _ in parts)
+    if known == gray.size:
+        return robust_range(gray)
+    return robust_range(np.concatenate([gray[part] for part, _ in parts]))
 
 
 class ScaledGuide:
