@@ -101,7 +101,7 @@ def test_large_rotation_is_searched_when_asked_for():
     assert error(found.matrix, truth) < CLOSE
 
 
-@pytest.mark.parametrize("measure", ["mutual", "nmi"])
+@pytest.mark.parametrize("measure", ["both", "mutual", "nmi"])
 def test_measure_can_be_chosen(pair, measure):
     found = run(*pair, measure=measure, initial=motion(6, (4, -7)))
     assert found.measure == measure

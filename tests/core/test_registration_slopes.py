@@ -10,6 +10,7 @@ import pytest
 from napari_cosparse.core.checks import slope_error
 from napari_cosparse.core.geometry import matrix_group
 from napari_cosparse.core.operators import bank, random_frame
+from napari_cosparse.core.registration._both import BothCost
 from napari_cosparse.core.registration._cost import CoSparsityCost, InformationCost
 from napari_cosparse.core.registration._scene import make_scene
 from napari_cosparse.core.registration._sides import make_side
@@ -17,7 +18,8 @@ from support.moved_pair import PAIR, motion, moved_pair
 
 SHAPE = 72, 100
 GROUPS = ("SO", "SE", "similarity", "SA", "A")
-MEASURES = ("mutual", "coupled", "nmi")
+MEASURES = ("both", "mutual", "coupled", "nmi")
+PIXELS = 3000
 
 
 @cache
@@ -32,11 +34,13 @@ def scene(group="SE", *, masked=True):
 
 
 def exact_cost(made, level, measure, pair=PAIR):
+    if measure == "both":
+        return BothCost(*(exact_cost(made, level, name, pair) for name in ("mutual", "nmi")))
     levels = made.fixed[level], made.moving[level]
     if measure == "nmi":
-        return InformationCost(levels, made.frame, made.basis, dtype=np.float64)
+        return InformationCost(levels, made.frame, made.basis, PIXELS, dtype=np.float64)
     return CoSparsityCost(
-        levels, made.frame, made.basis, pair, measure, pixels=3000, dtype=np.float64
+        levels, made.frame, made.basis, pair, measure, pixels=PIXELS, dtype=np.float64
     )
 
 
@@ -89,7 +93,7 @@ def test_slopes_with_a_bank_of_many_scales():
 @pytest.mark.parametrize("measure", MEASURES)
 def test_single_precision_gives_the_same_cost_and_slope(measure):
     made = scene()
-    single = made.cost(0, measure, 3000 if measure != "nmi" else 20_000)(np.eye(3))
+    single = made.cost(0, measure, PIXELS)(np.eye(3))
     double = exact_cost(made, 0, measure)(np.eye(3))
     assert single.cost == pytest.approx(double.cost, rel=1e-5)
     np.testing.assert_allclose(single.slope, double.slope, atol=1e-3 * abs(double.slope).max())
@@ -110,6 +114,18 @@ def test_no_overlap_costs_no_digits(measure):
     assert found.overlap == 0
     assert np.isfinite(found.cost)
     assert not found.slope.any()
+
+
+def test_both_adds_the_measures_and_leaves_out_the_parts_of_each():
+    made = scene()
+    edges, levels, both = (made.cost(0, name, PIXELS) for name in ("mutual", "nmi", "both"))
+    here = np.eye(3)
+    assert both(here).cost == pytest.approx(edges(here).cost + levels(here).cost)
+    rest = [len(cost.without_each(here)) for cost in (edges, levels)]
+    costs = [part.cost for part in both.without_each(here)]
+    assert len(costs) == sum(rest)
+    first = levels(here).cost + np.array([part.cost for part in edges.without_each(here)])
+    np.testing.assert_allclose(costs[: rest[0]], first)
 
 
 def test_order_of_tiles_is_kept_by_any_map():

@@ -33,7 +33,7 @@ def mirrored(*, allow):
 def test_clear_pair_is_trusted():
     found = run(*moved_pair(TRUTH), verdict=True)
     assert found.trusted
-    assert found.because.startswith("mutual co-sparsity finds the same answer backwards")
+    assert found.because.startswith("co-sparsity with mutual information finds the same")
     assert max(found.inverse_consistency) < 1
     assert found.margin > 0.3
     assert 0 < found.predicted_error < 1

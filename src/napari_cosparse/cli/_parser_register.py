@@ -39,9 +39,9 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     add("--group", choices=("SO", "SE", "similarity", "SA", "A"), default="SE",
         help="motions: rotation, and shift, and scale; area-preserving or any affine "
         "[%(default)s]")  # fmt: skip
-    add("--measure", choices=("auto", "mutual", "nmi", "coupled"), default="auto",
-        help="mutual co-sparsity, normalised mutual information, the paper's coupled sparsity, "
-        "or the one that can be believed [%(default)s]")  # fmt: skip
+    add("--measure", choices=("auto", "both", "mutual", "nmi", "coupled"), default="auto",
+        help="mutual co-sparsity, normalised mutual information, both, the paper's coupled "
+        "sparsity, or what can be believed [%(default)s]")  # fmt: skip
     add("--solver", choices=("gauss-newton", "gradient"), default="gauss-newton",
         help="Gauss-Newton, or the gradient descent of the paper [%(default)s]")  # fmt: skip
     add("--operators", default="intensity-nir", metavar="NAME|FILE",

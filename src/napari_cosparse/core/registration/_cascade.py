@@ -1,4 +1,4 @@
-"""Which measure to believe: co-sparsity first, then grey levels, the whole circle, a mirror."""
+"""Which measure to believe: both together first, then grey levels, the whole circle, a mirror."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Outcome:
     ----------
     answer : Answer
         The motion.
-    measure : {"mutual", "nmi", "coupled"}
+    measure : {"both", "mutual", "nmi", "coupled"}
         Where it comes from.
     verdict : Verdict
         Whether to believe it.
@@ -49,7 +49,7 @@ class Order:
 
     Attributes
     ----------
-    measure : {"auto", "mutual", "nmi", "coupled"}
+    measure : {"auto", "both", "mutual", "nmi", "coupled"}
         As in `register`.
     max_rotation : float or None
         Degrees; None tries 30 and, where that is not trusted, the whole circle.
@@ -93,7 +93,7 @@ def decide(scene: Scene, order: Order) -> Steps:
     Outcome
         The first that is trusted, else the best.
     """
-    first = "mutual" if order.measure == "auto" else order.measure
+    first = "both" if order.measure == "auto" else order.measure
     outcome = yield from attempt(scene, first, order)
     if outcome.verdict.trusted or not order.verdict:
         return outcome
@@ -119,7 +119,7 @@ def attempt(scene: Scene, measure: str, order: Order) -> Steps:
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "nmi", "coupled"}
+    measure : {"both", "mutual", "nmi", "coupled"}
         What is minimised.
     order : Order
         What was asked for.
@@ -176,7 +176,7 @@ def _clearer(first: Outcome, second: Outcome) -> Outcome:
 
 def _look_into_mirror(scene: Scene, measure: str, order: Order, before: Outcome) -> Steps:
     """Find out whether the moving image is a mirror image."""
-    measure = "mutual" if measure == "nmi" else measure
+    measure = "both" if measure == "nmi" else measure
     mirrored = scene.mirrored()
     starts = yield from search_starts(mirrored, measure, order.plan)
     reached = before.answer.score if before.measure != "nmi" else 0.0

@@ -30,7 +30,7 @@ def backward(
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         What is minimised.
     tau : ndarray, shape (3, 3)
         Answer of the forward run.
@@ -62,7 +62,7 @@ def pushed(scene: Scene, measure: str, tau: Matrix) -> Generator[Progress, None,
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         What is minimised.
     tau : ndarray, shape (3, 3)
         Answer of the forward run.
@@ -110,7 +110,7 @@ def halves(scene: Scene, measure: str, tau: Matrix) -> Generator[Progress, None,
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         What is minimised.
     tau : ndarray, shape (3, 3)
         Answer of the whole image.

@@ -67,7 +67,7 @@ def refine_fine(
     ----------
     scene : Scene
         The pair on the working grid.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         What is minimised.
     grids : tuple of Grid
         Fixed and moving image, on the working grid.

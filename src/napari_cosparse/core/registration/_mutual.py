@@ -18,7 +18,7 @@ from napari_cosparse.core.types import Plane
 from ._samples import Samples
 from ._warped import Warped
 
-NU = 40.0  # in units of the images' contrasts: notes on numerics, section 6
+NU = 10.0  # in units of the images' contrasts; see decision 10
 PRODUCT = 5  # factors 1 + nu (a^2 + b^2) whose product float32 holds with room to spare
 Vector = NDArray[np.float64]
 

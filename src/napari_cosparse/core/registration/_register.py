@@ -44,9 +44,9 @@ def register(
 
     The default searches all shifts, and rotations up to 30 degrees (then the whole circle), by
     the correlation of edge directions; refines the best starts with the normalised mutual
-    co-sparsity of the operators (section 6 of the paper in a form without its degenerate minima);
-    registers backwards to tell whether the answer holds; and turns to normalised mutual
-    information where it does not.
+    co-sparsity of the operators (section 6 of the paper in a form without its degenerate minima)
+    and normalised mutual information together; registers backwards to tell whether the answer
+    holds; and turns to normalised mutual information alone where it does not.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ def register(
     group : {"SE", "SO", "similarity", "SA", "A"}
         Motions to choose from: rotation and shift; rotation about the centres; these and one
         scale; area-preserving affine; affine. In physical units if pixel sizes are given.
-    measure : {"auto", "mutual", "nmi", "coupled"}
-        Normalised mutual co-sparsity; normalised mutual information; the paper's coupled sparsity
-        over the overlap, which has degenerate minima. "auto" takes the first of the former two
-        that can be trusted.
+    measure : {"auto", "both", "mutual", "nmi", "coupled"}
+        "mutual" is normalised mutual co-sparsity, "nmi" normalised mutual information, "both"
+        their sum; "coupled" the paper's coupled sparsity over the overlap, which has degenerate
+        minima. "auto" takes "both", and "nmi" where that cannot be trusted.
     solver : {"gauss-newton", "gradient"}
         Quasi-Newton, or the paper's Riemannian gradient descent with Armijo steps.
     initial : array_like, shape (3, 3), optional

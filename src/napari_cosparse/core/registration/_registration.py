@@ -25,7 +25,7 @@ class Registration:
         Where the images lay before, likewise.
     group : str
         Motions that were allowed: "SO", "SE", "similarity", "SA" or "A".
-    measure : {"mutual", "nmi", "coupled"}
+    measure : {"both", "mutual", "nmi", "coupled"}
         The measure that the answer comes from.
     cost_before, cost_after : float
         The measure at the start and at the answer, no unit; lower is better. NaN where the images

@@ -160,7 +160,7 @@ def _not_registered(task: Task, reason: str) -> Registration:
         matrix=matrix,
         start=matrix,
         group=task.settings.group,
-        measure="mutual" if task.settings.measure == "auto" else task.settings.measure,
+        measure="both" if task.settings.measure == "auto" else task.settings.measure,
         cost_before=nan,
         cost_after=nan,
         overlap=nan,

@@ -12,6 +12,7 @@ from napari_cosparse.core.geometry import MatrixGroup, matrix_group
 from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
 
+from ._both import BothCost
 from ._cost import TILE, CoSparsityCost, Cost, InformationCost
 from ._frame import Frame, Matrix, corner_motion
 from ._newton import State, refine
@@ -87,7 +88,7 @@ class Scene:
         ----------
         level : int
             0 is the finest.
-        measure : {"mutual", "coupled", "nmi"}
+        measure : {"both", "mutual", "coupled", "nmi"}
             Which measure.
         pixels : int
             Number of pixels that suffices.
@@ -98,6 +99,9 @@ class Scene:
         -------
         Cost
         """
+        if measure == "both":
+            parts = (self.cost(level, name, pixels, tile) for name in ("mutual", "nmi"))
+            return BothCost(*parts)
         levels = self._levels[level]
         if measure == "nmi":
             return InformationCost(levels, self.frame, self.basis, pixels, self.seed)

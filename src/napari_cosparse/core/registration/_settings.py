@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.errors import InputError
 
 GROUPS = ("SO", "SE", "similarity", "SA", "A")
-MEASURES = ("auto", "mutual", "nmi", "coupled")
+MEASURES = ("auto", "both", "mutual", "nmi", "coupled")
 SOLVERS = ("gauss-newton", "gradient")
 LARGEST_SCALE = 4.0
 LEAST_POINTS = {"SO": 1, "SE": 2, "similarity": 2, "SA": 3, "A": 3}

@@ -86,7 +86,7 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         What is minimised.
     starts : list of Candidate
         From `search_starts`, best first.
@@ -145,7 +145,7 @@ def descend(
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         What is minimised.
     tau : ndarray, shape (3, 3)
         Where to start.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import fft2, ifft2, next_fast_len
+from scipy.fft import fft2, ifft2, irfft2, next_fast_len, rfft2
 from scipy.ndimage import affine_transform, maximum_filter
 
 from napari_cosparse.core.edges import edge_directions
@@ -62,7 +62,9 @@ def edge_field(level: Level) -> NDArray[np.complex64]:
     return np.asarray(edge_directions(level.image, level.usable, FLOOR, 3), np.complex64)
 
 
-def grid_of_motions(max_rotation: float, max_scale: float) -> list[tuple[float, float]]:
+def grid_of_motions(
+    max_rotation: float, max_scale: float, base: NDArray[np.float64] | None = None
+) -> list[NDArray[np.float64]]:
     """Rotations and scales to try.
 
     Parameters
@@ -71,11 +73,13 @@ def grid_of_motions(max_rotation: float, max_scale: float) -> list[tuple[float, 
         Largest rotation either way, in degrees; 180 means the whole circle.
     max_scale : float
         Largest magnification; 1 means none. Its inverse is the smallest.
+    base : ndarray, shape (2, 2), optional
+        Linear part that they are applied after.
 
     Returns
     -------
-    list of (float, float)
-        Angle in degrees and scale.
+    list of ndarray, shape (2, 2)
+        Linear parts, fixed pixel -> moving pixel.
     """
     turns = int(np.ceil(min(max_rotation, 180.0) / ANGLE_STEP))
     angles = np.arange(-turns, turns + 1) * ANGLE_STEP
@@ -83,17 +87,39 @@ def grid_of_motions(max_rotation: float, max_scale: float) -> list[tuple[float, 
         angles = angles[1:]
     steps = int(np.ceil(np.log(max_scale) / np.log(SCALE_STEP) - 1e-9))
     scales = SCALE_STEP ** np.arange(-steps, steps + 1.0)
-    return [(float(a), float(s)) for s in scales for a in angles]
+    first = np.eye(2) if base is None else base
+    return [s * rotation(a) @ first for s in scales for a in angles]
+
+
+def sheared(motions: list[NDArray[np.float64]], step: float) -> list[NDArray[np.float64]]:
+    """Vary linear parts by what an affine motion has beyond a similarity.
+
+    Parameters
+    ----------
+    motions : list of ndarray, shape (2, 2)
+        Linear parts.
+    step : float
+        Stretch of one axis against the other (natural logarithm), and shear.
+
+    Returns
+    -------
+    list of ndarray, shape (2, 2)
+        Each motion after no or one step either way of both; equal ones once.
+    """
+    found: dict[tuple[float, ...], NDArray[np.float64]] = {}
+    for motion in motions:
+        for stretch in (-step, 0.0, step):
+            for shear in (-step, 0.0, step):
+                change = np.array([[np.exp(stretch), shear], [shear, np.exp(-stretch)]])
+                varied = motion @ change
+                found.setdefault(tuple(np.round(varied.ravel() / step * 4)), varied)
+    return list(found.values())
 
 
 def search(
-    fixed: Level,
-    moving: Level,
-    frame: Frame,
-    motions: list[tuple[float, float]],
-    linear: NDArray[np.float64] | None = None,
+    fixed: Level, moving: Level, frame: Frame, motions: list[NDArray[np.float64]]
 ) -> Iterator[list[Candidate]]:
-    """Best shifts for each rotation and scale.
+    """Best shifts for each linear part.
 
     Parameters
     ----------
@@ -101,30 +127,26 @@ def search(
         Of one scale.
     frame : Frame
         Centres and unit of length.
-    motions : list of (float, float)
-        Angles in degrees and scales, see `grid_of_motions`.
-    linear : ndarray, shape (2, 2), optional
-        Linear part that the motions are applied after.
+    motions : list of ndarray, shape (2, 2)
+        Linear parts, see `grid_of_motions` and `sheared`.
 
     Yields
     ------
     list of Candidate
-        For one rotation and scale.
+        For one linear part.
     """
     other = edge_field(moving)
-    base = np.eye(2) if linear is None else linear
-    side = int(np.ceil(np.hypot(*fixed.image.shape) * max(s for _, s in motions) * _norm(base))) + 1
-    shape = tuple(next_fast_len(side + size) for size in other.shape)
-    spectra = fft2(other, shape), fft2(np.abs(other) ** 2, shape)
+    side = int(np.ceil(np.hypot(*fixed.image.shape) * max(map(_norm, motions)))) + 1
+    shape = tuple(next_fast_len(side + size, real=True) for size in other.shape)
+    spectrum = fft2(other, shape)
+    squares = rfft2(np.abs(other) ** 2, shape), rfft2(np.ones(other.shape, np.float32), shape)
     room = LEAST_OVERLAP * min(fixed.image.size, moving.image.size)
-    inside = fft2(np.ones(other.shape, np.float32), shape)
-    for angle, scale in motions:
-        turn = scale * rotation(angle) @ base
+    for turn in motions:
         canvas = turned(fixed, turn)
         field = edge_field(canvas)
-        match = ifft2(np.conj(fft2(field, shape)) * spectra[0]).real
-        chance = ifft2(np.conj(fft2(np.abs(field) ** 2, shape)) * spectra[1]).real
-        area = ifft2(np.conj(fft2(canvas.usable.astype(np.float32), shape)) * inside).real
+        match = ifft2(np.conj(fft2(field, shape)) * spectrum).real
+        chance = irfft2(np.conj(rfft2(np.abs(field) ** 2, shape)) * squares[0], shape)
+        area = irfft2(np.conj(rfft2(canvas.usable.astype(np.float32), shape)) * squares[1], shape)
         score = match / np.sqrt(np.maximum(chance, 1e-3 * room) / 2)
         score[area < room] = 0
         yield [

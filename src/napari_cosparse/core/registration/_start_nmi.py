@@ -12,7 +12,7 @@ from napari_cosparse.core.types import Plane
 
 from ._frame import Frame
 from ._pyramid import Level
-from ._start import PEAKS, Candidate, peaks_of, placed, rotation, turned
+from ._start import PEAKS, Candidate, peaks_of, placed, turned
 
 BINS = 8
 LARGEST = 96  # pixels: side of the level that is searched
@@ -24,10 +24,9 @@ def search_information(
     fixed: Level,
     moving: Level,
     frame: Frame,
-    motions: list[tuple[float, float]],
-    base: NDArray[np.float64],
+    motions: list[NDArray[np.float64]],
 ) -> Iterator[list[Candidate]]:
-    """Best shifts for each rotation and scale by the G-test of independence.
+    """Best shifts for each linear part by the G-test of independence.
 
     Parameters
     ----------
@@ -35,24 +34,21 @@ def search_information(
         Of one scale.
     frame : Frame
         Centres and unit of length.
-    motions : list of (float, float)
-        Angles in degrees and scales.
-    base : ndarray, shape (2, 2)
-        Linear part that the motions are applied after.
+    motions : list of ndarray, shape (2, 2)
+        Linear parts, fixed pixel -> moving pixel.
 
     Yields
     ------
     list of Candidate
-        For one rotation and scale; the score is (2 n MI - (K-1)^2) / (sqrt 2 (K-1)), which chance
+        For one linear part; the score is (2 n MI - (K-1)^2) / (sqrt 2 (K-1)), which chance
         keeps at about one wherever the images are independent pixel by pixel.
     """
-    scale = max(s for _, s in motions) * float(np.linalg.norm(base, 2))
+    scale = max(float(np.linalg.norm(linear, 2)) for linear in motions)
     side = int(np.ceil(np.hypot(*fixed.image.shape) * scale)) + 1
     shape = tuple(next_fast_len(side + size, real=True) for size in moving.image.shape)
     spectra = rfft2(indicators(moving), shape)
     room = LEAST_OVERLAP * min(fixed.image.size, moving.image.size)
-    for angle, factor in motions:
-        linear = factor * rotation(angle) @ base
+    for linear in motions:
         canvas = turned(fixed, linear)
         own = np.conj(rfft2(indicators(canvas), shape))
         tables = np.stack([irfft2(own[a] * spectra, shape) for a in range(BINS)])

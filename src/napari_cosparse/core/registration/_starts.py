@@ -12,15 +12,17 @@ from napari_cosparse.core.progress import Progress
 
 from ._frame import Matrix
 from ._scene import Scene, distance
-from ._start import PEAKS, Candidate, grid_of_motions, search
+from ._start import Candidate, grid_of_motions, search, sheared
 from ._start_nmi import LARGEST as LARGEST_NMI
 from ._start_nmi import search_information
 
 CANDIDATES = 4
 LARGEST_COARSE = 160  # pixels: side of the level that most rotations and scales are ruled out on
 KEPT_MOTIONS = 6
+SHEARS = (0.08, 0.04)
+"""Steps of shear and stretch that are tried in turn about the best motions of affine groups."""
 WORTH = 0.6  # of the best score: candidates below are not refined
-APART = {"mutual": 0.05, "coupled": 0.05, "nmi": 0.03}
+APART = {"both": 0.05, "mutual": 0.05, "coupled": 0.05, "nmi": 0.03}
 """Of the larger side: candidates nearer than this are one. Neighbours on the grid of rotations lead
 to one edge, but whether they do is what speaks for an answer of mutual information."""
 RIVAL_APART = 0.05  # of the larger side: another start, not a neighbour on the grid
@@ -48,13 +50,13 @@ class Plan:
 def search_starts(
     scene: Scene, measure: str, plan: Plan
 ) -> Generator[Progress, None, list[Candidate]]:
-    """Look for starts over all shifts and the plan's rotations and scales.
+    """Look for starts over all shifts and the plan's rotations and scales; affine groups: shears.
 
     Parameters
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         "nmi" compares grey levels, the others edges.
     plan : Plan
         What to try.
@@ -69,21 +71,23 @@ def search_starts(
     list of Candidate
         Best first.
     """
-    motions = grid_of_motions(plan.max_rotation, plan.max_scale)
-    levels = _search_levels(scene, measure, len(motions))
-    found: list[Candidate] = []
-    for level in levels:
+    motions = grid_of_motions(plan.max_rotation, plan.max_scale, plan.linear)
+    method = search_information if measure == "nmi" else search
+    found: list[tuple[Candidate, int]] = []
+    for level, shear in _rounds(scene, measure, len(motions)):
         found = []
+        motions = sheared(motions, shear) if shear else motions
         pair = scene.fixed[level], scene.moving[level]
-        method = search_information if measure == "nmi" else search
-        for number, some in enumerate(method(*pair, scene.frame, motions, plan.linear)):
-            found += some
+        for number, some in enumerate(method(*pair, scene.frame, motions)):
+            found += [(candidate, number) for candidate in some]
             yield Progress("search for a start", number + 1, len(motions))
-        best = np.argsort([-c.score for c in found], kind="stable")[: PEAKS * KEPT_MOTIONS]
-        motions = [motions[i] for i in sorted({int(place) // PEAKS for place in best})]
+        found.sort(key=lambda f: -f[0].score)
+        kept = dict.fromkeys(number for _, number in found)
+        motions = [motions[i] for i in list(kept)[:KEPT_MOTIONS]]
+    starts = [candidate for candidate, _ in found]
     if scene.group.name == "SO":
-        found = _about_centres(scene, found)
-    return sorted(found, key=lambda c: -c.score)
+        starts = _about_centres(scene, starts)
+    return sorted(starts, key=lambda c: -c.score)
 
 
 def _about_centres(scene: Scene, found: list[Candidate]) -> list[Candidate]:
@@ -98,13 +102,16 @@ def _about_centres(scene: Scene, found: list[Candidate]) -> list[Candidate]:
     return turned
 
 
-def _search_levels(scene: Scene, measure: str, motions: int) -> list[int]:
-    """Levels to search on; of many motions most are ruled out on a coarser one."""
+def _rounds(scene: Scene, measure: str, motions: int) -> list[tuple[int, float]]:
+    """Levels to search on and shears to add; most motions are ruled out on a coarse level."""
     if measure == "nmi":
-        return [scene.level_within(LARGEST_NMI)]
-    level = scene.start_level
-    coarse = scene.level_within(LARGEST_COARSE)
-    return [level] if motions <= 2 * KEPT_MOTIONS or coarse == level else [coarse, level]
+        return [(scene.level_within(LARGEST_NMI), 0.0)]
+    level, coarse = scene.start_level, scene.level_within(LARGEST_COARSE)
+    shears = SHEARS if scene.group.name in ("SA", "A") else ()
+    few = motions <= 2 * KEPT_MOTIONS or coarse == level
+    rounds = [] if few and not shears else [(coarse, 0.0)]
+    rounds += [(coarse, shear) for shear in shears]
+    return rounds if rounds and coarse == level else [*rounds, (level, 0.0)]
 
 
 def distinct(scene: Scene, measure: str, starts: list[Candidate]) -> list[Candidate]:
@@ -114,7 +121,7 @@ def distinct(scene: Scene, measure: str, starts: list[Candidate]) -> list[Candid
     ----------
     scene : Scene
         For the frame.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         What is minimised.
     starts : list of Candidate
         Best first.

@@ -25,6 +25,7 @@ SURE_MARGIN = 0.35  # without backward runs
 SURE_SCORE = 15.0  # deviations, without backward runs
 LARGE = 700  # pixels: the limits grow with the side beyond this
 MEASURE_NAMES = {
+    "both": "co-sparsity with mutual information",
     "mutual": "mutual co-sparsity",
     "nmi": "normalised mutual information",
     "coupled": "coupled sparsity",
@@ -60,7 +61,7 @@ def judge(
     ----------
     scene : Scene
         The pair.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         The measure that gave the answer.
     answer : Answer
         What is judged.
@@ -156,7 +157,7 @@ def judge_quickly(answer: Answer, measure: str) -> Verdict:
     ----------
     answer : Answer
         What is judged.
-    measure : {"mutual", "coupled", "nmi"}
+    measure : {"both", "mutual", "coupled", "nmi"}
         The measure that gave the answer.
 
     Returns

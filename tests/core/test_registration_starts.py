@@ -1,0 +1,62 @@
+"""Where a registration may start: rotations, scales and shears that are tried."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from napari_cosparse.core.progress import drain
+from napari_cosparse.core.registration._scene import distance, make_scene
+from napari_cosparse.core.registration._sides import make_side
+from napari_cosparse.core.registration._start import grid_of_motions, rotation, sheared
+from napari_cosparse.core.registration._starts import Plan, search_starts
+from support.moved_pair import PAIR, motion, moved_pair
+
+SHAPE = 208, 272
+
+
+def best_start(group, matrix):
+    """Distance of the best start from the truth, in pixels."""
+    pair = moved_pair(matrix, SHAPE)
+    made = make_scene(*(make_side(image, "image") for image in pair), group, PAIR)
+    found = drain(search_starts(made, "both", Plan(15.0, 1.1, np.eye(2))))
+    truth = made.frame.from_pixels(matrix)
+    return distance(made, found[0].tau, truth)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.floats(0, 200), st.floats(1, 3))
+def test_grid_reaches_its_limits_and_holds_no_rotation_twice(turn, scale):
+    motions = grid_of_motions(turn, scale)
+    sizes = np.sqrt([np.linalg.det(part) for part in motions])
+    assert sizes.max() >= scale * (1 - 1e-9)
+    assert sizes.min() <= (1 + 1e-9) / scale
+    assert len({tuple(np.round(part.ravel(), 6)) for part in motions}) == len(motions)
+
+
+def test_grid_follows_what_is_known():
+    known = np.array([[1.5, 0.2], [0, 1.0]])
+    first = grid_of_motions(3, 1.0, known)
+    assert len(first) == 3
+    np.testing.assert_allclose(first[0], rotation(-3.0) @ known)
+
+
+def test_shears_surround_a_motion_and_keep_areas_to_second_order():
+    around = sheared([rotation(9.0)], 0.04)
+    assert len(around) == 9
+    np.testing.assert_allclose([np.linalg.det(part) for part in around], 1, atol=0.04**2 + 1e-12)
+    assert any(np.allclose(part, rotation(9.0)) for part in around)
+
+
+def test_shears_of_neighbours_are_tried_once():
+    one = sheared([np.eye(2)], 0.08)
+    again = sheared(one, 0.08)
+    assert len(again) < 9 * len(one)
+
+
+@pytest.mark.parametrize("linear", [[[1.09, 0.0], [0.0, 0.92]], [[1.0, 0.08], [0.08, 1.0]]])
+def test_start_of_an_affine_motion_is_sheared(linear):
+    matrix = motion(5, (6, -9), linear, SHAPE)
+    assert best_start("A", matrix) < 8 < best_start("similarity", matrix)
