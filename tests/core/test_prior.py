@@ -176,6 +176,20 @@ def test_guide_that_does_not_fit_the_cache_changes_no_bit(monkeypatch):
     assert np.array_equal(kept[1], again[1])
 
 
+def test_a_part_of_the_guide_that_fits_is_kept_and_changes_no_bit(monkeypatch):
+    shape = 200, 20
+    image, guide = images(shape)
+    pair = two_sided_pair()
+    kept = Prior(pair, shape, guide, map).evaluate(image, EPS)
+    room = 80 * 200 * 20 + 4 * pair.atoms * 130 * 20
+    monkeypatch.setattr(_prior, "GUIDE_CACHE_BYTES", room)
+    prior = Prior(pair, shape, guide, map)
+    again = [prior.evaluate(image, EPS) for _ in "ab"][-1]
+    assert kept[0] == again[0]
+    assert np.array_equal(kept[1], again[1])
+    assert [bool(band.squares) for band in prior._bands] == [True, True, False, False]
+
+
 def test_unknown_guide_pixels_say_nothing():
     shape = 20, 20
     image, guide = images(shape, 1)

@@ -12,8 +12,8 @@ LEAST_HALO = 32
 HALO_PER_FACTOR = 4
 CHUNK = 512  # of the stored result, about; pixels
 LEAST_BLOCK = 64
-GUIDE_CACHE = 1 << 28  # what small solves keep of the guide at most
-BANK_BYTES = 4 * 64  # per pixel, of that
+GUIDE_CACHE = 80_000_000  # what small solves may take, so that they keep the guide's responses
+BANK_BYTES = 4 * 64  # per pixel, of that, with the default bank
 OVERHEAD = 64 << 20  # bytes: tiles of the threads, strips, libraries
 
 
@@ -109,7 +109,7 @@ def estimate_bytes(
         Bytes.
     """
     pixels = shape[0] * shape[1]
-    cache = pixels * BANK_BYTES if pixels * BANK_BYTES <= GUIDE_CACHE else 0
+    cache = max(0, min(pixels * BANK_BYTES, GUIDE_CACHE - BYTES_PER_PIXEL * pixels))
     return int(pixels * (BYTES_PER_PIXEL + guide_bytes + sample_bytes)) + cache + OVERHEAD
 
 
@@ -154,7 +154,7 @@ def largest_block(memory: int, factor: tuple[float, float], guide_bytes: float) 
         If the budget is too small.
     """
     halo = halo_for(factor)
-    for share in range(64, 0, -1):  # the guide's cache makes small solves larger: look downwards
+    for share in range(64, 0, -1):  # with small ones the guide's cache counts too
         side = isqrt(int(memory / (BYTES_PER_PIXEL + guide_bytes))) * share // 64
         if side - 2 * halo < LEAST_BLOCK:
             break

@@ -22,7 +22,8 @@ from napari_cosparse.core.types import Plane
 
 BAND_ROWS = 64
 FACTORS_PER_LOG = 4  # eps^2 >= 1e-8 and x^2 <= 1e9 ranges^2: four factors stay inside float32
-GUIDE_CACHE_BYTES = 1 << 28
+BYTES_PER_PIXEL = 80  # of a whole solve (contract, "Memory")
+GUIDE_CACHE_BYTES = 80_000_000  # what smaller solves may take, so that they keep the guide's term
 
 
 class Guide(Protocol):
@@ -69,6 +70,7 @@ class _Band:
     last: int
     tiles: tuple[tuple[int, Tile], ...]  # number of the group, tile in the band's coordinates
     squares: dict[tuple[int, Tile], Plane]  # the guide's term of a tile, where it is kept
+    keep: bool  # whether it is
 
 
 class Prior:
@@ -112,7 +114,6 @@ class Prior:
         ]
         self.margin = self._target.margin
         self._source = PlainGuide(guide) if isinstance(guide, np.ndarray) else guide
-        self._keep = pair.atoms * shape[0] * shape[1] * 4 <= GUIDE_CACHE_BYTES
         self._bands = self._cut()
         self._stores = local()
 
@@ -122,6 +123,8 @@ class Prior:
         rows = max(BAND_ROWS, 2 * self.margin)
         plans: dict[int, tuple[tuple[int, Tile], ...]] = {}
         cut = []
+        atoms_in_all = sum(map(len, self._target.atoms))
+        room = GUIDE_CACHE_BYTES - BYTES_PER_PIXEL * height * width
         for first in range(0, height, rows):
             last = min(first + rows, height)
             if last - first not in plans:
@@ -130,7 +133,8 @@ class Prior:
                     for part, atoms in enumerate(self._target.atoms)
                     for tile in tiles_of(0, last - first, width, *atoms.shape)
                 )
-            cut.append(_Band(first, last, plans[last - first], {}))
+            room -= atoms_in_all * (last - first) * width * 4
+            cut.append(_Band(first, last, plans[last - first], {}, room >= 0))
         return cut
 
     def evaluate(self, image: Plane, eps: float) -> tuple[float, Plane]:
@@ -249,8 +253,8 @@ class Prior:
         return [rows(channel) for channel in range(self._source.channels)]
 
     def _guide_term(self, key: tuple[int, Tile], channels: list[Plane], band: _Band) -> Plane:
-        """Largest squared guide response over the channels, kept tile by tile where it fits."""
-        if not self._keep:
+        """Largest squared guide response over the channels, kept where there is room."""
+        if not band.keep:
             return self._guide_squares(*key, channels, self._store())
         if key not in band.squares:
             band.squares[key] = self._guide_squares(*key, channels, self._store()).copy()
