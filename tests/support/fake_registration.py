@@ -49,7 +49,7 @@ class FakeRegister:
         self.matrix, self.trusted, self.because = np.asarray(matrix, float), trusted, because
         self.wait, self.calls = wait, []
 
-    def steps(self, fixed, moving, operators, threads=None, **keywords):
+    def steps(self, fixed, moving, operators, threads=None, cancelled=None, **keywords):
         self.calls.append((np.asarray(fixed), np.asarray(moving), operators, keywords))
         for step in range(3):
             yield Step("refining", step + 1, 3, 1.0 / (step + 1), matrix=self.matrix)

@@ -1,11 +1,15 @@
 """Cancel and close during a run, in a real viewer and with the real computation (K14)."""
 
+import time
+
 import numpy as np
 import pytest
 from napari.utils import progress
 
+from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import degrade
 from napari_cosparse.io import make_scene
+from napari_cosparse.tiles import Cancelled
 
 
 @pytest.fixture
@@ -67,3 +71,47 @@ def test_layers_may_be_removed_during_the_run(panel, viewer, qtbot, long_run):
     qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
     assert [layer.data.shape for layer in viewer.layers] == [(384, 512)]
     assert np.isfinite(viewer.layers[0].data).all()
+
+
+def test_progress_of_thousands_of_steps_comes_ten_times_a_second(panel, qtbot):
+    """The window has other things to do; still no step is lost to who keeps the best."""
+    seen, drawn = [], []
+
+    def steps():
+        for step in range(3000):
+            yield Progress("working" if step < 2990 else "ending", step, 3000, cost=1.0)
+        return "done"
+
+    panel.succeed = lambda outcome: f"{outcome} now"
+    panel.runner.stepped.connect(seen.append)
+    panel.runner.told.connect(lambda: drawn.append(len(seen)))
+    panel.start(steps, "test")
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=20_000)
+    assert [progress.step for progress in seen] == list(range(3000))
+    assert len(drawn) < 300
+    assert len(panel.plot.lines[""]) == 3001  # with a gap between the stages
+    assert panel.message.text() == "done now"
+
+
+def test_job_may_ask_whether_to_stop_between_two_steps(panel, qtbot):
+    """A long step is left in the middle, and the next run begins afresh."""
+    ended = []
+
+    def job(asked):
+        def steps():
+            yield Progress("working", 1, 2)
+            while not asked():
+                time.sleep(0.005)
+            ended.append(True)
+            raise Cancelled
+
+        return steps
+
+    for _ in range(2):
+        panel.start(job(panel.runner.told_to_stop), "test")
+        qtbot.waitUntil(lambda: panel.last is not None, timeout=10_000)
+        assert panel.runner.running
+        panel.button.click()
+        qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
+        assert panel.message.text() == "Cancelled."
+    assert len(ended) == 2

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 
+Window = tuple[slice, slice]
 LUMINANCE = (0.299, 0.587, 0.114)  # ITU-R BT.601, as Pillow's and OpenCV's conversion to gray
 
 
@@ -75,13 +76,15 @@ class Source:
         index = self._index(plane)
         return self.pixels[index] if index else self.pixels
 
-    def load(self, plane: Sequence[int] = ()) -> NDArray[Any]:
+    def load(self, plane: Sequence[int] = (), window: Window | None = None) -> NDArray[Any]:
         """Pixels of one plane as they are, without alpha.
 
         Parameters
         ----------
         plane : sequence of int
             Index on the leading axes; axes of length 1 may be left out.
+        window : tuple of slice, optional
+            Rows and columns that are read; all if None.
 
         Returns
         -------
@@ -93,15 +96,16 @@ class Source:
         InputError
             The layer's values are not real numbers, or it has several planes and none is named.
         """
-        image = np.asarray(self.lazy(plane))
+        pixels = self.lazy(plane)
+        image = np.asarray(pixels if window is None else pixels[window])
         return image[..., :3] if self.rgb else image
 
-    def load_gray(self, plane: Sequence[int] = ()) -> NDArray[Any]:
+    def load_gray(self, plane: Sequence[int] = (), window: Window | None = None) -> NDArray[Any]:
         """Pixels of one plane with colour replaced by its luminance.
 
         Parameters
         ----------
-        plane : sequence of int
+        plane, window
             As for `load`.
 
         Returns
@@ -109,7 +113,7 @@ class Source:
         ndarray, shape (H, W)
             In the layer's unit; float32 where the layer has colour.
         """
-        image = self.load(plane)
+        image = self.load(plane, window)
         return (image @ np.asarray(LUMINANCE)).astype(np.float32) if self.rgb else image
 
     def _index(self, plane: Sequence[int]) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """From chosen layers and settings to the upsampling that a worker runs."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -180,6 +180,7 @@ def upsampling(
     *,
     window: tuple[Window, Window] | None = None,
     planes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+    cancelled: Callable[[], bool] | None = None,
 ) -> Steps:
     """Prepare a run; pixels and operators are read when it starts, in the worker.
 
@@ -195,6 +196,8 @@ def upsampling(
         Parts of target and guide to which factor and origin of the settings refer.
     planes : tuple of tuple of int, optional
         Indices of the planes of target and guide; all if None.
+    cancelled : callable, optional
+        Asked whether to stop.
 
     Returns
     -------
@@ -204,7 +207,7 @@ def upsampling(
     target, guide = pair.sources()
     stack = match_stacks(target, guide)
     chosen = list(stack.pairs()) if planes is None else [planes]
-    parallel = threaded_map(threads())
+    parallel = threaded_map(threads(), cancelled)
 
     def steps() -> Generator[Progress, None, Outcome]:
         yield Progress("Reading the layers", 0, 0)
@@ -212,9 +215,8 @@ def upsampling(
         results: list[Upsampled] = []
         alignment = None
         for number, (ours, theirs) in enumerate(chosen):
-            images = target.load_gray(ours), guide.load(theirs)
-            if window is not None:
-                images = images[0][window[0]], images[1][window[1]]
+            parts = (None, None) if window is None else window
+            images = target.load_gray(ours, parts[0]), guide.load(theirs, parts[1])
             run = upsample_steps(*images, bank, settings, map_=parallel)
             results.append((yield from _counted(run, number, len(chosen))))
             if number == 0 and results[0].guided and window is None:

@@ -261,6 +261,7 @@ class Panel(QWidget):
         self.form.fold.toggled.connect(self.pane.updateGeometry)
         self.button.clicked.connect(self._run_or_cancel)
         self.runner.stepped.connect(self._on_step)
+        self.runner.told.connect(self._on_told)
         self.runner.succeeded.connect(self._on_success)
         self.runner.failed.connect(self.fail)
         self.runner.cancelled.connect(self._on_cancelled)
@@ -291,10 +292,14 @@ class Panel(QWidget):
     def _on_step(self, progress: Progress) -> None:
         apart = self.last is not None and self.last.stage != progress.stage
         self.last = progress
-        self.bar.setRange(0, progress.total)
-        self.bar.setValue(progress.step)
         self.plot.add(progress.cost, "Cost", apart=apart)
-        self.message.setText(f"{progress.stage} ...")
+
+    def _on_told(self) -> None:
+        if self.last is not None:
+            self.bar.setRange(0, self.last.total)
+            self.bar.setValue(self.last.step)
+            if not self.runner.told_to_stop():
+                self.message.setText(f"{self.last.stage} ...")
 
     def _on_success(self, outcome: object) -> None:
         try:

@@ -57,10 +57,13 @@ class Plot(QWidget):
         apart : bool
             Whether this is another cost than the one before: then there is a gap.
         """
-        if isfinite(value):
-            before = self._lines.get("", [])
-            gap = [nan] if apart and before else []
-            self.show_lines({"": [*before, *gap, value]}, title)
+        if not isfinite(value):
+            return
+        if not self._lines:
+            self.show_lines({"": []}, title)
+        line = self._lines[""]
+        line += [nan, value] if apart and line else [value]
+        self.update()
 
     def clear(self) -> None:
         """Draw nothing and hide."""

@@ -100,7 +100,8 @@ class RegisterPanel(Panel):
         pair, keywords = self.pair(), self._keywords()
         self._run = pair, keywords
         operators = self.form.pair.source()
-        return registering(pair, operators, keywords), f"Registering {pair.moving.name}"
+        steps = registering(pair, operators, keywords, self.runner.told_to_stop)
+        return steps, f"Registering {pair.moving.name}"
 
     def succeed(self, outcome: Any) -> str:  # noqa: ANN401 a Registration
         """Move a new layer where the result is trusted, or where the user insists."""

@@ -1,6 +1,6 @@
 """From chosen layers and settings to the registration that a worker runs."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -188,7 +188,10 @@ def masks(
 
 
 def registering(
-    pair: Couple, operators: str | Path | OperatorPair, keywords: dict[str, Any]
+    pair: Couple,
+    operators: str | Path | OperatorPair,
+    keywords: dict[str, Any],
+    cancelled: Callable[[], bool] | None = None,
 ) -> Steps:
     """Prepare a run; pixels and operators are read when it starts, in the worker.
 
@@ -200,6 +203,8 @@ def registering(
         Name of a shipped operator pair, a file, or a pair.
     keywords : dict
         Of `register`.
+    cancelled : callable, optional
+        Asked whether to stop.
 
     Returns
     -------
@@ -213,7 +218,8 @@ def registering(
     def steps() -> Generator[Progress, None, Any]:
         yield Progress("Reading the layers", 0, 0)
         shown = np.asarray(moving)[:, ::-1] if pair.start.mirrored else moving
-        run = api.register_steps(fixed, shown, operators, threads=threads(), **keywords)
+        how = {"threads": threads(), "cancelled": cancelled, **keywords}
+        run = api.register_steps(fixed, shown, operators, **how)
         found = yield from with_best(run)
         return at_finest(pair, found)
 

@@ -8,13 +8,15 @@ from typing import Any
 
 from napari.qt.threading import GeneratorWorker, create_worker
 from napari.utils.progress import cancelable_progress
-from qtpy.QtCore import QObject, Signal  # type: ignore[attr-defined]
+from qtpy.QtCore import QObject, QTimer, Signal  # type: ignore[attr-defined]
 
 from napari_cosparse.core.progress import Progress
+from napari_cosparse.tiles import Cancelled
 
 Steps = Callable[[], Generator[Progress, None, Any]]
 
 PATIENCE = 10.0  # seconds that closing waits for the step being computed
+PAUSE = 0.1  # seconds between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Failure:
     error: Exception
 
 
-def guarded(steps: Steps, stop: Event) -> Generator[Progress, None, Any]:
+def guarded(steps: Steps, stop: Event) -> Generator[list[Progress], None, Any]:
     """Run the steps and return their result, or what they raised as a `Failure`.
 
     Parameters
@@ -45,21 +47,32 @@ def guarded(steps: Steps, stop: Event) -> Generator[Progress, None, Any]:
 
     Yields
     ------
-    Progress
-        One step.
+    list of Progress
+        Steps since the last time; a new stage at once, else ten times a second, so that the
+        window has time for other things.
     """
     try:
         run = steps()
+        waiting: list[Progress] = []
+        told, stage = -PAUSE, None
         while True:
             try:
                 progress = next(run)
             except StopIteration as end:
+                if waiting:
+                    yield waiting
                 return end.value
-            if not stop.is_set():
-                yield progress
+            waiting.append(progress)
+            now = time.monotonic()
+            if now - told >= PAUSE or progress.stage != stage or stop.is_set():
+                told, stage = now, progress.stage
+                yield waiting
+                waiting = []
             if stop.is_set():
                 run.close()
                 return None
+    except Cancelled:
+        return None
     except Exception as error:  # noqa: BLE001 it is handed to the main thread, not swallowed
         return Failure(error)
 
@@ -70,7 +83,9 @@ class Runner(QObject):
     Attributes
     ----------
     stepped : Signal of Progress
-        After each step.
+        Every step, a few of them at once.
+    told : Signal
+        After a few steps, ten times a second at most: the time to draw.
     succeeded : Signal of object
         The result.
     failed : Signal of Exception
@@ -80,6 +95,7 @@ class Runner(QObject):
     """
 
     stepped = Signal(object)
+    told = Signal()
     succeeded = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
@@ -92,6 +108,14 @@ class Runner(QObject):
         self._result: object = None
         self._stop = Event()
         self._in_bar = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(int(1000 * PAUSE))
+        self._timer.timeout.connect(self._look_at_bar)
+
+    @property
+    def told_to_stop(self) -> Callable[[], bool]:
+        """Asked by the computation, as often as it likes: whether this run is to stop."""
+        return self._stop.is_set
 
     @property
     def running(self) -> bool:
@@ -111,7 +135,8 @@ class Runner(QObject):
         """
         if self.running:
             return
-        self._result, self._stop = None, Event()
+        self._result = None
+        self._timer.start()
         self._bar = cancelable_progress(desc=title, total=0)
         self._worker = create_worker(guarded, steps, self._stop)
         self._worker.yielded.connect(self._on_step)
@@ -120,7 +145,7 @@ class Runner(QObject):
         self._worker.start()
 
     def cancel(self) -> None:
-        """Ask the computation to stop after the step being computed."""
+        """Ask the computation to stop as soon as it can."""
         self._stop.set()
 
     def close(self) -> None:
@@ -131,17 +156,21 @@ class Runner(QObject):
         worker.yielded.disconnect(self._on_step)
         worker.returned.disconnect(self._on_return)
         worker.finished.disconnect(self._on_finish)
-        self._stop.set()
-        self._close_bar()
+        self._end()
         end = time.monotonic() + PATIENCE
         while worker.is_running and time.monotonic() < end:
             time.sleep(0.005)
 
-    def _on_step(self, progress: Progress) -> None:
+    def _on_step(self, steps: list[Progress]) -> None:
+        for progress in steps:
+            self.stepped.emit(progress)
+        self.told.emit()
+        self._update_bar(steps[-1])
+
+    def _look_at_bar(self) -> None:
+        """Cancel if somebody has pressed the cross of napari's bar."""
         if self._bar is not None and self._bar.is_canceled:
             self.cancel()
-        self.stepped.emit(progress)
-        self._update_bar(progress)
 
     def _update_bar(self, progress: Progress) -> None:
         """Move napari's bar; last, because it lets Qt handle the next signals inside the call."""
@@ -161,7 +190,7 @@ class Runner(QObject):
     def _on_finish(self) -> None:
         """Say how it ended: the one place that leaves the running state."""
         result, self._result, self._worker = self._result, None, None
-        self._close_bar()
+        self._end()
         if isinstance(result, Failure):
             self.failed.emit(result.error)
         elif result is None:
@@ -169,7 +198,11 @@ class Runner(QObject):
         else:
             self.succeeded.emit(result)
 
-    def _close_bar(self) -> None:
+    def _end(self) -> None:
+        """Stop what still runs, and be ready for another run."""
+        self._stop.set()
+        self._stop = Event()
+        self._timer.stop()
         if self._bar is not None:
             self._bar.close()
             self._bar = None

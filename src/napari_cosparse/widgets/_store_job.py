@@ -1,5 +1,6 @@
 """Upsample into a Zarr store: results beyond the memory, or to be kept."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,11 @@ def check_store(pair: Pair, path: str) -> None:
 
 
 def storing(
-    pair: Pair, operators: str | Path | OperatorPair, settings: Settings, path: str
+    pair: Pair,
+    operators: str | Path | OperatorPair,
+    settings: Settings,
+    path: str,
+    cancelled: Callable[[], bool] | None = None,
 ) -> Steps:
     """Prepare a run in blocks, within the memory of the preferences.
 
@@ -71,6 +76,8 @@ def storing(
         As `placed` completes them.
     path : str
         The store.
+    cancelled : callable, optional
+        Asked whether to stop.
 
     Returns
     -------
@@ -94,6 +101,7 @@ def storing(
             memory=int(memory_bytes()),
             threads=threads,
             colour=(False, guide.rgb),
+            cancelled=cancelled,
             **keywords,
         )
 

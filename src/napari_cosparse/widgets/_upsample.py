@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import napari
 from napari.layers import Image, Layer
@@ -116,10 +117,11 @@ class UpsamplePanel(Panel):
         self._part = None
         self.register_button.setVisible(False)
         operators, title = self.form.pair.source(), f"Upsampling {pair.target.name}"
+        asked = self.runner.told_to_stop
         self.look()  # files may have come to be since
         if self._store:
-            return storing(pair, operators, settings, self._store), title
-        return upsampling(pair, operators, settings), title
+            return storing(pair, operators, settings, self._store, asked), title
+        return upsampling(pair, operators, settings, cancelled=asked), title
 
     def succeed(self, outcome: Outcome | Stored) -> str:
         """Add the result, or the preview."""
@@ -189,7 +191,9 @@ class UpsamplePanel(Panel):
         self._part = part
         window = part.target, part.guide
         operators = self.form.pair.source()
-        steps = upsampling(pair, operators, part.settings, window=window, planes=planes)
+        where: dict[str, Any] = {"window": window, "planes": planes}
+        asked = self.runner.told_to_stop
+        steps = upsampling(pair, operators, part.settings, cancelled=asked, **where)
         self.start(steps, f"Preview of {pair.target.name}")
 
     def _drop_preview(self) -> None:
