@@ -61,6 +61,20 @@ def test_noise_is_not_moved(register_panel, viewer, press):
     assert len(viewer.layers) == 2
 
 
+def test_affine_motion_never_flips_a_symmetric_object(register_panel, viewer, press):
+    """G15: upside down it looks nearly the same."""
+    rows, columns = np.mgrid[-60:60, -70:70] / 40.0
+    picture = np.exp(-((rows**2 + 0.5 * columns**2 - 1) ** 2) * 8) + 0.1 * columns
+    viewer.add_image(picture, name="a")
+    viewer.add_image(np.abs(picture - 0.4)[4:-6, 5:-3], name="b")
+    form = register_panel.form
+    register_panel.choose(viewer.layers["a"], viewer.layers["b"])
+    form.group.value, form.verdict.value, form.insist.value = "A", False, True
+    press(register_panel)
+    matrix = np.array(viewer.layers[-1].metadata[METADATA_KEY]["matrix"])
+    assert np.linalg.det(matrix[:2, :2]) > 0
+
+
 def test_script_finds_the_same_matrix(register_panel, viewer, press):
     scene = make_scene((160, 200))
     register_panel.form.verdict.value = False
