@@ -40,7 +40,7 @@ def test_clear_pair_is_trusted():
     assert 0.7 < found.overlap < 1
     assert not found.reflected
     assert error(found.matrix, TRUTH) < 0.2
-    assert "trusted: mutual" in str(found)
+    assert f"trusted: {found.because}" in str(found)
 
 
 @pytest.mark.parametrize("width", [0, 2])
