@@ -31,6 +31,7 @@ from _machine import summary
 
 FACTOR = 4
 SIDES = {1: 1024, 4: 2048, 16: 4096, 64: 8192}
+DRAWN = 2048  # side of the scene: drawing a larger one takes longer than solving it
 SCALED = 4  # megapixels at which threads are compared
 LEAST_SPEEDUP, MOST_BYTES, MOST_SPREAD, MOST_MEMORY = 1.8, 80, 1.1, 2000
 BUDGET = "1GB"
@@ -90,17 +91,17 @@ def _im2col(guide: np.ndarray[Any, Any]) -> dict[str, float]:
 
 
 def make_inputs(folder: Path, side: int) -> None:
-    """Write a scene as Zarr arrays."""
+    """Write a scene as Zarr arrays; large ones are one scene and its mirror images."""
     import zarr
 
     from napari_cosparse import degrade, make_scene
 
-    scene = make_scene((side, side), 0)
-    images = {
-        "guide": scene.guide,
-        "depth": scene.depth,
-        "target": degrade(scene.depth, FACTOR),
-    }
+    drawn = min(side, DRAWN)
+    scene = make_scene((drawn, drawn), 0)
+    more = ((0, side - drawn), (0, side - drawn))
+    depth = np.pad(scene.depth, more, mode="symmetric")
+    guide = np.pad(scene.guide, (*more, (0, 0)), mode="symmetric")
+    images = {"guide": guide, "depth": depth, "target": degrade(depth, FACTOR)}
     for name, image in images.items():
         chunks = tuple(min(n, 1024) for n in image.shape)
         array = zarr.create_array(
