@@ -126,3 +126,20 @@ def test_plot_is_drawn_in_the_colours_of_the_theme(any_panel, viewer, theme):
         image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
     }
     assert {"#3daee9", "#f28e2b"} <= colours
+
+
+def test_menu_offers_settings_and_script(any_panel, tmp_path, monkeypatch, notifications):
+    """What the dialogs return is written and read; a file that is none is told."""
+    path = tmp_path / "s.json"
+    answer = lambda *_: (str(path), "")  # noqa: E731
+    monkeypatch.setattr("qtpy.QtWidgets.QFileDialog.getSaveFileName", answer)
+    monkeypatch.setattr("qtpy.QtWidgets.QFileDialog.getOpenFileName", answer)
+    save, load, copy = any_panel.more.menu().actions()
+    save.trigger()
+    assert path.exists()
+    load.trigger()
+    copy.trigger()
+    assert "clipboard" in notifications[-1].message
+    path.write_text("{")
+    load.trigger()
+    assert "is not a settings file" in notifications[-1].message

@@ -1,18 +1,6 @@
 """Between napari's layers and the arrays of the core. No Qt."""
 
-from ._align import (
-    Motion,
-    Start,
-    grid_placement,
-    level_map,
-    mirror,
-    motion_of,
-    moved,
-    moved_placement,
-    overlap_of,
-    pixel_map,
-    start_from,
-)
+from ._align import Motion, grid_placement, motion_of, moved, moved_placement, pixel_map
 from ._atoms import atom_layers, mosaic, pair_of, pairs_in
 from ._axes import Stack, match_stacks
 from ._compare import checkerboard
@@ -21,6 +9,7 @@ from ._place import Placing, place, steps_of
 from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
 from ._regions import mask_on, point_pairs, points_on
+from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._suggest import suggest
 from ._write import (
     Destination,

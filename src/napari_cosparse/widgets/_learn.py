@@ -25,10 +25,11 @@ from napari_cosparse.layers import (
 )
 
 from ._learn_form import LearnForm
-from ._panel import Panel, text_label
+from ._panel import Panel
 from ._plot import Plot
 from ._runner import Steps
 from ._script import learn_script
+from ._scroll import text_label
 
 HALF_A_PIXEL = 0.5
 CHOOSE = (
@@ -179,7 +180,7 @@ class LearnPanel(Panel):
         proposed = f"{self._name()}.npz"
         path = QFileDialog.getSaveFileName(self, "Save the pair", proposed, "Operators (*.npz)")[0]
         if path:
-            self._guard(lambda: self.save(path))
+            self.guard(lambda: self.save(path))
 
 
 def check_registered(u: Image, v: Image) -> None:

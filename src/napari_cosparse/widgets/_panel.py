@@ -1,40 +1,25 @@
 """What the three panels share: form, Run that turns into Cancel, progress, cost, messages."""
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from napari.layers import Layer
 from napari.utils.notifications import notification_manager, show_error, show_info
-from qtpy.QtCore import QEvent, QSize, Qt
+from qtpy.QtCore import QEvent
 from qtpy.QtGui import QGuiApplication
-from qtpy.QtWidgets import (
-    QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from qtpy.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from napari_cosparse import __version__
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import Progress
-from napari_cosparse.io import to_json, write_bytes, write_together
 from napari_cosparse.layers import LayerData
 
 from ._form import Form
+from ._more import More, read_settings, write_settings
 from ._plot import Plot
 from ._runner import Runner, Steps
+from ._scroll import Scroll, text_label
 from ._watch import Watch
-
-LEAST_HEIGHT = 120  # pixels
-JSON_FILES = "Settings (*.json)"
 
 
 class Panel(QWidget):
@@ -56,8 +41,8 @@ class Panel(QWidget):
         self.viewer, self.form = viewer, form
         self.about, self.message = text_label(), text_label()
         self.bar, self.button, self.plot = QProgressBar(), QPushButton("Run"), Plot()
-        self.more, self.extras = QPushButton("More"), QVBoxLayout()
-        self.runner, self.pane = Runner(), _Scroll()
+        self.more, self.extras = More(), QVBoxLayout()
+        self.runner, self.pane = Runner(), Scroll()
         self.last: Progress | None = None
         self._watch = Watch(self.refresh)
         self._lay_out()
@@ -200,9 +185,7 @@ class Panel(QWidget):
         path : str or Path
             The file.
         """
-        told = {"panel": self.kind, "version": __version__, "settings": self.form.state()}
-        content = to_json(told).encode()
-        write_together([(Path(path), lambda where: write_bytes(where, content))])
+        write_settings(path, self.kind, self.form.state())
 
     def load_settings(self, path: str | Path) -> None:
         """Read the settings from a JSON file; layers that are not open are told.
@@ -217,14 +200,7 @@ class Panel(QWidget):
         InputError
             The file is not one that this panel wrote.
         """
-        try:
-            told = json.loads(Path(path).read_text("utf-8"))
-            kind, state = told["panel"], dict(told["settings"])
-        except (ValueError, TypeError, KeyError):
-            raise InputError(f"{path} is not a settings file of this plugin") from None
-        if kind != self.kind:
-            raise InputError(f"{path} holds settings of the {kind} panel, not of {self.kind}")
-        missing = self.form.restore(state)
+        missing = self.form.restore(read_settings(path, self.kind))
         if missing:
             show_info(f"Not set, because it is not there: {', '.join(missing)}")
         self.refresh()
@@ -266,12 +242,9 @@ class Panel(QWidget):
         self.runner.failed.connect(self.fail)
         self.runner.cancelled.connect(self._on_cancelled)
         self.destroyed.connect(self.runner.close)  # the whole viewer is closed
-        menu = QMenu(self.more)
-        menu.addAction("Save settings ...", self._ask_save)
-        menu.addAction("Load settings ...", self._ask_load)
-        menu.addAction("Copy as Python", lambda: self._guard(self.copy_python))
-        self.more.setToolTip("<p>Settings to and from a file; a script of this run.</p>")
-        self.more.setMenu(menu)
+        self.more.saved.connect(lambda path: self.guard(lambda: self.save_settings(path)))
+        self.more.loaded.connect(lambda path: self.guard(lambda: self.load_settings(path)))
+        self.more.copied.connect(lambda: self.guard(self.copy_python))
 
     def _shut_down(self) -> None:
         self.runner.close()
@@ -315,45 +288,15 @@ class Panel(QWidget):
         self.refresh()
         self.message.setText(text)
 
-    def _guard(self, action: Any) -> None:  # noqa: ANN401 a callable
-        """Do something and show what forbids it."""
+    def guard(self, action: Callable[[], Any]) -> None:
+        """Do something, and show what forbids it.
+
+        Parameters
+        ----------
+        action : callable
+            What to do.
+        """
         try:
             action()
         except (InputError, OSError) as error:
             show_error(str(error))
-
-    def _ask_save(self) -> None:
-        path = QFileDialog.getSaveFileName(self, "Save settings", "settings.json", JSON_FILES)[0]
-        if path:
-            self._guard(lambda: self.save_settings(path))
-
-    def _ask_load(self) -> None:
-        path = QFileDialog.getOpenFileName(self, "Load settings", "", JSON_FILES)[0]
-        if path:
-            self._guard(lambda: self.load_settings(path))
-
-
-class _Scroll(QScrollArea):
-    """Scrolls up and down; never narrower than what is in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 Qt's name
-        """Width of the contents and of the bar beside it."""
-        inside, bar = self.widget(), self.verticalScrollBar()
-        if inside is None or bar is None:
-            return super().minimumSizeHint()
-        return QSize(inside.minimumSizeHint().width() + bar.sizeHint().width(), LEAST_HEIGHT)
-
-
-def text_label() -> QLabel:
-    """Label for sentences: wrapped, and copied with the mouse."""
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label

@@ -1,0 +1,196 @@
+"""How two layers lie on one another before a registration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from napari.layers import Image
+from numpy.typing import ArrayLike, NDArray
+
+from napari_cosparse.core.errors import InputError
+
+from ._grid import Grid
+from ._read import levels_of
+from ._world import Matrix, is_physical, unit_factors
+
+PROBES = 33  # points along each axis by which the overlap is measured
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """How two layers lie on one another now.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (3, 3), float64
+        Fixed pixel (row, column, 1) to moving pixel. Where `mirrored`, to the moving image whose
+        columns are reversed.
+    pixel_size_fixed, pixel_size_moving : tuple of float
+        Along rows and columns, in the fixed layer's units.
+    overlap : float
+        Share of the fixed image that lies on the moving one.
+    mirrored : bool
+        Whether one of the layers is shown mirrored against the other.
+    informative : bool
+        False where both layers have default transforms, or where one has no unit and default
+        transforms: then nobody has said how large the pixels are.
+    note : str
+        What was assumed about units; empty if nothing.
+    """
+
+    matrix: Matrix
+    pixel_size_fixed: tuple[float, float]
+    pixel_size_moving: tuple[float, float]
+    overlap: float
+    mirrored: bool
+    informative: bool
+    note: str
+
+
+def start_from(fixed: Grid, moving: Grid) -> Start:
+    """Find how two layers lie on one another, whatever their transforms and units are.
+
+    Parameters
+    ----------
+    fixed, moving : Grid
+        Pixel grids in the world.
+
+    Returns
+    -------
+    Start
+        The transform that their present placement means.
+
+    Raises
+    ------
+    InputError
+        A layer is squashed to a line.
+    """
+    for grid in (fixed, moving):
+        if abs(np.linalg.det(grid.matrix[:2, :2])) < np.finfo(float).tiny:
+            raise InputError(f"layer {grid.name!r} is squashed to a line by its transforms")
+    ours, note = in_units_of(fixed, moving)
+    matrix = np.linalg.inv(ours) @ fixed.matrix
+    mirrored = bool(np.linalg.det(matrix[:2, :2]) < 0)
+    if mirrored:
+        matrix = mirror(moving.shape) @ matrix
+    return Start(
+        matrix=matrix,
+        pixel_size_fixed=pixel_size(fixed.matrix),
+        pixel_size_moving=pixel_size(ours),
+        overlap=overlap_of(matrix, fixed.shape, moving.shape),
+        mirrored=mirrored,
+        informative=not (moving.is_default or fixed.is_default)
+        or (moving.is_default and fixed.is_default and fixed.shape == moving.shape),
+        note=note,
+    )
+
+
+def mirror(shape: tuple[int, int]) -> Matrix:
+    """Matrix that reverses the columns of an image; it is its own inverse.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), float64
+        Pixel to pixel.
+    """
+    return np.array([[1.0, 0, 0], [0, -1, shape[1] - 1], [0, 0, 1]])
+
+
+def level_map(layer: Image, level: int) -> Matrix:
+    """Map pixels of a pyramid level to those of the finest.
+
+    Parameters
+    ----------
+    layer : napari.layers.Image
+        Multiscale or not.
+    level : int
+        Pyramid level.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), float64
+        (row, column, 1) to (row, column, 1).
+    """
+    fine, coarse = levels_of(layer)[0], levels_of(layer)[level]
+    steps = [n / m for n, m in zip(fine, coarse, strict=True)]
+    matrix = np.diag([*steps, 1.0])
+    matrix[:2, 2] = [(step - 1) / 2 for step in steps]
+    return matrix
+
+
+def overlap_of(matrix: ArrayLike, fixed: tuple[int, int], moving: tuple[int, int]) -> float:
+    """Share of the fixed image that lies on the moving one.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (3, 3)
+        Fixed pixel to moving pixel.
+    fixed, moving : tuple of int
+        Shapes, in pixels.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, to about 3 %.
+    """
+    lines = [np.linspace(-0.5, n - 0.5, PROBES + 1)[:-1] + 0.5 * n / PROBES for n in fixed]
+    points = np.stack([*np.meshgrid(*lines, indexing="ij"), np.ones((PROBES, PROBES))])
+    rows, columns = (np.asarray(matrix) @ points.reshape(3, -1))[:2]
+    inside = (rows >= -0.5) & (rows <= moving[0] - 0.5)
+    inside &= (columns >= -0.5) & (columns <= moving[1] - 0.5)
+    return float(inside.mean())
+
+
+def in_units_of(fixed: Grid, moving: Grid) -> tuple[NDArray[np.float64], str]:
+    """Bring moving's world to the fixed layer's units, and say what was assumed.
+
+    Parameters
+    ----------
+    fixed, moving : Grid
+        Pixel grids in the world.
+
+    Returns
+    -------
+    matrix : ndarray, shape (3, 3), float64
+        Moving pixel to the world, in the fixed layer's units.
+    note : str
+        Empty if nothing had to be assumed.
+    """
+    factors = unit_factors(moving.units, fixed.units)
+    if factors is not None:
+        return np.diag([*factors, 1.0]) @ moving.matrix, ""
+    physical = [grid for grid in (fixed, moving) if any(map(is_physical, grid.units))]
+    if len(physical) == 2:
+        units = " and ".join(str(grid.units[0]) for grid in physical)
+        note = f"The units {units} cannot be converted: the numbers are compared as they are."
+    else:
+        (known,) = physical
+        other = moving if known is fixed else fixed
+        note = (
+            f"{other.name!r} has no unit: its numbers are taken as {known.units[0]}s, as napari "
+            "draws them."
+        )
+    return moving.matrix, note
+
+
+def pixel_size(matrix: Matrix) -> tuple[float, float]:
+    """Height and width of a pixel.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (3, 3)
+        Pixel to world.
+
+    Returns
+    -------
+    tuple of float
+        In units of the world.
+    """
+    rows, columns = np.linalg.norm(matrix[:2, :2], axis=0)
+    return float(rows), float(columns)
