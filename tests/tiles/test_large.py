@@ -107,6 +107,31 @@ def test_processes_change_no_bit(blocks, tmp_path):
     assert np.array_equal(zarr.open_array(stored.path)[:], blocks[1])
 
 
+@pytest.mark.parametrize("chunks", [(41, 25), (9, 5), (160, 224)])
+def test_chunking_changes_nothing_that_is_measured_of_a_large_image(monkeypatch, chunks):
+    from napari_cosparse.core.progress import drain
+    from napari_cosparse.tiles import _look, _sources
+
+    monkeypatch.setattr(_look, "SAMPLED", 9000)
+    monkeypatch.setattr(_sources, "PIECE_PIXELS", 1)
+    monkeypatch.setattr(_sources, "PIECE_ROWS", 8)
+    monkeypatch.setattr(_sources, "STRIP_PIXELS", 5000)
+
+    def look(target, guide):
+        guide, target = _sources.as_source(guide, "g"), _sources.as_source(target, "t")
+        return drain(_look.look_at_guide(guide, ())), drain(_look.look_at_target(target, ()))
+
+    (span, digest), (samples, other) = look(SCENE.depth, SCENE.guide)
+    lazy = (
+        da.from_array(SCENE.depth, chunks=chunks),
+        da.from_array(SCENE.guide, chunks=(*chunks, 3)),
+    )
+    (again, same), (found, alike) = look(*lazy)
+    assert (span, digest, other) == (again, same, alike)
+    assert np.array_equal(samples, found)
+    assert 7000 < samples.size < 11000
+
+
 def test_small_images_and_large_halo(tmp_path):
     scene = make_scene((20, 20), 1)
     target = degrade(scene.depth, 4)

@@ -138,8 +138,11 @@ def _solve(
     guide = job.guide.read(layer.guide, rows.window, columns.window)
     settings = block_settings(job.settings, (rows, columns), samples, job.factor, job.turned)
     map_ = threaded_map(job.threads, cancelled)
+    whole = (
+        layer.whole if len(job.plan.blocks) > 1 else None
+    )  # one block is the whole: as in memory
     try:
-        steps = upsample_steps(target, guide, job.operators, settings, map_=map_, whole=layer.whole)
+        steps = upsample_steps(target, guide, job.operators, settings, map_=map_, whole=whole)
     except ApartError:  # only corners of a turned target's box lie here
         return nothing
     result = yield from steps

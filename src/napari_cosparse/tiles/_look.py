@@ -20,7 +20,7 @@ from napari_cosparse.core.reconstruction import (
 
 from ._sources import Digest, Source
 
-SAMPLED = 1 << 22  # pixels: of more, the statistics look at strips all over the image
+SAMPLED = 1 << 22  # pixels: of more, the statistics look at pieces all over the image
 Range = tuple[float, float] | None
 
 
@@ -50,8 +50,9 @@ def look_at_target(
     digest, parts = Digest(source), []
     for rows, strip in source.strips(index):
         digest.add(strip)
-        if _sampled(rows, strip, source.plane):
-            parts.append(strip)
+        for number, piece in source.pieces(strip):
+            if _sampled(rows.start // source.piece + number, source.plane):
+                parts.append(piece.copy())  # a view would keep the strip
         yield
     return np.concatenate(parts), digest.text()
 
@@ -82,10 +83,11 @@ def look_at_guide(
     digest, grays, ends = Digest(source), [], []
     for rows, strip in source.strips(index):
         digest.add(strip)
-        gray, end = gray_values(guide_planes(strip))
-        ends.append(end)
-        if _sampled(rows, strip, source.plane):
-            grays.append(gray)
+        for number, piece in source.pieces(strip):
+            gray, end = gray_values(guide_planes(piece))
+            ends.append(end)
+            if _sampled(rows.start // source.piece + number, source.plane):
+                grays.append(gray)
         yield
     low, high = np.stack(ends).min(0)[0], np.stack(ends).max(0)[1]
     span = robust_range(np.concatenate(grays)) if (high > low).any() else None
@@ -125,7 +127,6 @@ def scalars_of(
     return measure(samples, guide, operators, settings, factor) if known.any() else None
 
 
-def _sampled(rows: slice, strip: Any, plane: tuple[int, int]) -> bool:  # noqa: ANN401
-    """Whether a strip counts for the statistics: all of a small image, some of a large one."""
-    every = ceil(plane[0] * plane[1] / SAMPLED)
-    return bool((rows.start // max(1, len(strip))) % every == 0)
+def _sampled(number: int, plane: tuple[int, int]) -> bool:
+    """Whether a piece counts for the statistics: all of a small image, some of a large one."""
+    return number % ceil(plane[0] * plane[1] / SAMPLED) == 0

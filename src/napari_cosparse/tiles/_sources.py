@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from napari_cosparse.core.errors import InputError
 
 STRIP_PIXELS = 1 << 21  # read at once, where all of an image is looked at
+PIECE_PIXELS = 1 << 19  # of a piece of a strip: of large images some pieces are looked at closely
+PIECE_ROWS = 64  # at least, or the noise could not be seen in them
 COLOURS = (3, 4)
 Colour = bool | Literal["first"] | None
 
@@ -101,8 +103,31 @@ class Source:
                 f"{self.name}: {plane}{where} cannot be read ({error or type(error).__name__})"
             ) from error
 
+    @property
+    def piece(self) -> int:
+        """Rows of a piece, whatever the chunks are."""
+        return max(PIECE_ROWS, PIECE_PIXELS // self.plane[1])
+
+    def pieces(self, strip: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Cut a strip into pieces.
+
+        Parameters
+        ----------
+        strip : ndarray, shape (h, w) or (h, w, channels)
+            Of `strips`.
+
+        Yields
+        ------
+        number : int
+            Of the piece in the strip.
+        part : ndarray
+            Its rows.
+        """
+        for number, first in enumerate(range(0, len(strip), self.piece)):
+            yield number, strip[first : first + self.piece]
+
     def strips(self, index: tuple[int, ...] = ()) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Read a plane from the top, in strips that do not depend on its chunks.
+        """Read a plane from the top, in strips of whole pieces; how high depends on its chunks.
 
         Parameters
         ----------
@@ -120,6 +145,7 @@ class Source:
         step = max(
             step, min(_chunk_rows(self.array, 2 + (self.colour and not self.first)), 4 * step)
         )
+        step = max(1, step // self.piece) * self.piece
         for first in range(0, height, step):
             rows = slice(first, min(first + step, height))
             yield rows, self.read(index, rows, slice(0, width))
