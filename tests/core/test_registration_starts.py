@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from napari_cosparse.core.progress import drain
 from napari_cosparse.core.registration._scene import distance, make_scene
 from napari_cosparse.core.registration._sides import make_side
+from napari_cosparse.core.registration._solve import until_joined
 from napari_cosparse.core.registration._start import grid_of_motions, rotation, sheared
 from napari_cosparse.core.registration._starts import Plan, search_starts
 from support.moved_pair import PAIR, motion, moved_pair
@@ -60,3 +61,23 @@ def test_shears_of_neighbours_are_tried_once():
 def test_start_of_an_affine_motion_is_sheared(linear):
     matrix = motion(5, (6, -9), linear, SHAPE)
     assert best_start("A", matrix) < 8 < best_start("similarity", matrix)
+
+
+def test_walk_to_the_end_of_an_earlier_one_is_broken_off():
+    matrix = motion(3, (2, -4), shape=SHAPE)
+    pair = moved_pair(matrix, SHAPE)
+    made = make_scene(*(make_side(image, "image") for image in pair), "SE", PAIR)
+    cost = made.cost(0, "both", 5000)
+
+    def walk(shift):
+        return made.walk(cost, made.frame.from_pixels(motion(3, shift, shape=SHAPE)), 40, 0.01)
+
+    first = drain(walk((3, -3)))
+    alone = drain(walk((0, -5)))
+    joined = drain(until_joined(made, walk((0, -5)), [first], 1.0))
+    assert distance(made, joined.tau, first.tau) <= 1.0
+    assert joined.evaluations < alone.evaluations
+    assert joined.found.cost >= first.found.cost
+    higher = first._replace(found=first.found._replace(cost=np.inf))
+    free = drain(until_joined(made, walk((0, -5)), [higher], 1.0))
+    np.testing.assert_array_equal(free.tau, alone.tau)

@@ -17,9 +17,11 @@ from ._start import Candidate
 from ._starts import distinct, margin
 
 TOGETHER = 0.01  # of the larger side: refined candidates nearer than this agree
+JOINED = 1.0  # pixels of the level: a walk this near to the end of an earlier one leads there
 ITERATIONS = 40
 PIXELS_START = 30_000
 PIXELS = 15_000
+MANY_PIXELS = 60_000  # where those above leave the motion unsure
 COARSE_TOLERANCE = 0.03  # pixels of the level
 
 
@@ -110,7 +112,8 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
     for number, start in enumerate(chosen):
         stage = f"refine start {number + 1} of {len(chosen)}"
         histories.append([])
-        steps = scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE)
+        walk = scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE)
+        steps = until_joined(scene, walk, list(ends), JOINED * cost.scale)
         ends.append((yield from report(scene, steps, stage, histories[-1])))
     first = min(range(len(ends)), key=lambda i: ends[i].found.cost)
     best = ends[first]
@@ -131,6 +134,44 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
     )
 
 
+def until_joined(
+    scene: Scene, steps: Generator[State, None, State], ends: list[State], reach: float
+) -> Generator[State, None, State]:
+    """Break a walk off where it comes upon the end of an earlier one that lies no higher.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    steps : generator
+        From `Scene.walk`.
+    ends : list of State
+        Of earlier walks under the same cost.
+    reach : float
+        Mean distance of the corners, in working pixels.
+
+    Yields
+    ------
+    State
+        After each accepted step.
+
+    Returns
+    -------
+    State
+        The last.
+    """
+    while True:
+        try:
+            state = next(steps)
+        except StopIteration as end:
+            last: State = end.value
+            return last
+        yield state
+        lower = [end for end in ends if end.found.cost <= state.found.cost]
+        if any(distance(scene, end.tau, state.tau) <= reach for end in lower):
+            return state._replace(stop=Stop.CHANGE_SMALL)
+
+
 def descend(
     scene: Scene,
     measure: str,
@@ -138,6 +179,7 @@ def descend(
     coarsest: int,
     finest: int = 0,
     state: State | None = None,
+    pixels: int = PIXELS,
 ) -> Steps:
     """Refine one motion on ever finer levels.
 
@@ -153,6 +195,8 @@ def descend(
         First and last level; no step is made if the first is the finer.
     state : State, optional
         Outcome of an earlier level.
+    pixels : int
+        Number of pixels of a level that suffices.
 
     Yields
     ------
@@ -166,7 +210,7 @@ def descend(
     made = state.evaluations if state is not None else 0
     history: list[float] = []
     for level in range(coarsest, finest - 1, -1):
-        cost = scene.cost(level, measure, PIXELS)
+        cost = scene.cost(level, measure, pixels)
         history = []
         stage = f"refine at 1/{2**level} resolution" if level else "refine at full resolution"
         tolerance = COARSE_TOLERANCE if level else 0.01
@@ -175,7 +219,7 @@ def descend(
         )
         tau, made = state.tau, made + state.evaluations
     if state is None:
-        state = State(tau, scene.cost(finest, measure, PIXELS)(tau), 1, Stop.CHANGE_SMALL)
+        state = State(tau, scene.cost(finest, measure, pixels)(tau), 1, Stop.CHANGE_SMALL)
     nan = float("nan")
     return Answer(
         tau,
