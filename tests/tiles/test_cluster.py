@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 import zarr
 
-from napari_cosparse import degrade, make_scene, upsample_to_store, upsample_to_store_steps
+from napari_cosparse import (
+    degrade,
+    learn_operators,
+    make_scene,
+    upsample_to_store,
+    upsample_to_store_steps,
+)
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.operators import _look
 
 distributed = pytest.importorskip("distributed")
 
@@ -63,6 +70,21 @@ def test_address_and_lost_worker(client, expected, tmp_path):
             killed = True
     assert killed
     assert np.array_equal(zarr.open_array(place)[:], expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_workers_read_the_patches_for_learning(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(_look, "LOOKED", 5000)  # here; the workers only look where they are told
+    options = {"side": 3, "samples": 200, "iterations": 4, "block": 50}
+    stores = []
+    for name, image in (("u", SCENE.guide), ("v", SCENE.depth)):
+        array = zarr.create_array(tmp_path / name, shape=image.shape, dtype=image.dtype)
+        array[:] = image
+        stores.append(array)
+    expected = learn_operators([(SCENE.guide, SCENE.depth)], **options)
+    found = learn_operators([tuple(stores)], **options, scheduler=client.scheduler.address)
+    assert np.array_equal(found.history, expected.history)
+    assert client.status == "running"
 
 
 def test_nobody_at_the_address(tmp_path):
