@@ -301,3 +301,25 @@ def test_windows_show_what_lies_there(corner, scale, ratios, reverse):
     inner = known & (np.indices((24, 24)).min(0) > 5) & (np.indices((24, 24)).max(0) < 18)
     for (image, _, _), truth in zip(shown, expected, strict=True):
         np.testing.assert_allclose(image[inner], truth[inner], atol=0.02)
+
+
+# --- images that are not reduced
+
+
+def test_more_pixels_where_the_usual_ones_leave_the_motion_unsure(monkeypatch):
+    monkeypatch.setattr(_working, "LARGEST", 2048)
+    before = run(*images())
+    monkeypatch.setattr(_run, "UNSURE", 0.0)
+    after = run(*images())
+    assert after.predicted_error < 0.8 * before.predicted_error
+    assert error(after.matrix, TURNED, SHAPE) < 0.1
+
+
+def test_a_far_answer_of_more_pixels_is_dropped(monkeypatch):
+    monkeypatch.setattr(_working, "LARGEST", 2048)
+    before = run(*images())
+    monkeypatch.setattr(_run, "UNSURE", 0.0)
+    monkeypatch.setattr(_run, "FAR", 0.0)
+    after = run(*images())
+    np.testing.assert_array_equal(after.matrix, before.matrix)
+    assert after.predicted_error == before.predicted_error

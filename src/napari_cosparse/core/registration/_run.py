@@ -19,11 +19,13 @@ from ._record import record
 from ._registration import Registration
 from ._residual import residual_map
 from ._scene import Scene, distance
-from ._solve import PIXELS, Walked
+from ._solve import MANY_PIXELS, PIXELS, Walked, descend
 from ._task import Task
 from ._verdict import Verdict
 
 JACKKNIFE_TILE = 5  # blocks: about 60 parts of the image
+UNSURE = 2.0  # working pixels: predicted error from which on more pixels are used
+FAR = 3.0  # deviations: an answer that moves farther is another one
 NEAR = 1.0  # working pixels: a start nearer than this may stay
 T = TypeVar("T")
 BLANK = (np.nan, np.nan)
@@ -66,6 +68,8 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     scene = task.scene.mirrored() if outcome.reflected else task.scene
     yield Progress("judge the answer", 1, 2)
     found = _determined(scene, outcome, task.start)
+    if found.error > UNSURE and task.shrink == 1:
+        outcome, found = yield from _with_matrix(task, _surer(scene, outcome, found, task.start))
     kept = _stays(task, outcome, verdict, found)
     fine = Fine(task.start if kept else outcome.answer.tau, found.error, task.shrink)
     yield Progress("judge the answer", 2, 2)
@@ -78,6 +82,20 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
         reason = f"{verdict.because}; the start is kept, as the gain is within its error"
         verdict = replace(verdict, because=reason)
     return _result(task, scene, outcome, verdict, fine)
+
+
+def _surer(
+    scene: Scene, outcome: Outcome, found: Determined, start: Matrix
+) -> Generator[Progress, None, tuple[Outcome, Determined]]:
+    """Refine once more with more pixels, where the usual number leaves the motion unsure."""
+    measure, before = outcome.measure, outcome.answer
+    answer = yield from descend(scene, measure, before.tau, 0, pixels=MANY_PIXELS)
+    tile = JACKKNIFE_TILE * MANY_PIXELS // PIXELS
+    again = determine(scene, scene.cost(0, measure, MANY_PIXELS, tile), answer.tau, start)
+    near = distance(scene, answer.tau, before.tau) <= FAR * found.error
+    if not (near and again.error < found.error):
+        return outcome, found
+    return replace(outcome, answer=replace(before, tau=answer.tau)), again
 
 
 def _described(fine: Fine) -> str:
