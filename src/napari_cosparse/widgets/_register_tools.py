@@ -83,6 +83,7 @@ class Tools(QWidget):
         self._timer.setInterval(FLICKER_MS)
         self._timer.timeout.connect(self._blink)
         actions: dict[str, Callable[[], Any]] = {
+            "Move anyway": self.put,
             "Apply to selected": self.apply_to_selected,
             "Checkerboard": self.checkerboard,
             "Flicker": self._flicker,
@@ -90,7 +91,6 @@ class Tools(QWidget):
             "Load ...": self._ask_load,
             "Invert": self.invert,
             "Reset": self.reset,
-            "Move anyway": self.put,
         }
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -98,7 +98,8 @@ class Tools(QWidget):
             button = QPushButton(text)
             button.setToolTip(f"<p>{TIPS[text]}</p>")
             button.clicked.connect(lambda _checked=False, action=action: self.guard(action))
-            layout.addWidget(button, *divmod(place, 2))
+            where = divmod(place + 1, 2) if place else (0, 0, 1, 2)  # the first one alone on top
+            layout.addWidget(button, *where)
             self.buttons[text] = button
         self.buttons["Flicker"].setCheckable(True)
 
@@ -205,6 +206,8 @@ class Tools(QWidget):
             button.setEnabled(ready)
         put = self.found is not None and bool(self.found.layers)
         self.buttons["Move anyway"].setVisible(ready and not put)
+        if ready and not put:
+            self._panel.pane.ensureWidgetVisible(self.buttons["Move anyway"])
         self.buttons["Flicker"].setEnabled(ready and put)
         chosen = self._panel.form.fixed.value, self._panel.form.moving.value
         apart = chosen[0] is not chosen[1]
