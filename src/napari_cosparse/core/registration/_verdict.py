@@ -15,6 +15,7 @@ from ._solve import Answer
 from ._starts import Plan
 
 LIMIT = 2.0  # pixels: backward runs that differ more are not believed
+CLEAR_LIMIT, CLEAR_LEAD = 3.0, 0.8  # pixels, where no other start comes anywhere near
 CLOSE = 1.0  # pixels: so near that a small lead over rivals does not matter
 LEAST_MARGIN = 0.25
 FLOOR_MARGIN = 0.15  # below, a start elsewhere is as good: mirrored depth agrees backwards too
@@ -83,13 +84,19 @@ def judge(
     if measure == "nmi":
         return (yield from _judge_information(scene, answer, back))
     other = float("inf")
-    if back <= _limit(scene):
+    if back <= _clear_limit(scene, answer):
         other = yield from pushed(scene, measure, answer.tau)
     return _consistent(scene, measure, answer, back, other)
 
 
 def _limit(scene: Scene) -> float:
     return LIMIT * max(1.0, max(scene.frame.shape_fixed) / LARGE)
+
+
+def _clear_limit(scene: Scene, answer: Answer) -> float:
+    """Find the limit of the backward runs, wider without a rival: wrong answers have one."""
+    clear = np.isfinite(answer.margin) and answer.margin >= CLEAR_LEAD
+    return _limit(scene) * (CLEAR_LIMIT / LIMIT if clear else 1.0)
 
 
 def _hopeless(answer: Answer) -> Verdict | None:
@@ -106,7 +113,7 @@ def _hopeless(answer: Answer) -> Verdict | None:
 
 
 def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: float) -> Verdict:
-    worst, limit = max(back, other), _limit(scene)
+    worst, limit = max(back, other), _clear_limit(scene, answer)
     name = MEASURE_NAMES[measure]
     if worst > limit:
         apart = f"{worst:.1f} px" if np.isfinite(worst) else f"{back:.1f} px"
@@ -116,7 +123,8 @@ def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: 
         )
         return Verdict(trusted=False, because=reason, backward=back, swapped=other)
     lead = answer.margin
-    if lead < FLOOR_MARGIN or (lead < LEAST_MARGIN and worst > CLOSE * limit / LIMIT):
+    close = CLOSE * _limit(scene) / LIMIT
+    if lead < FLOOR_MARGIN or (lead < LEAST_MARGIN and worst > close):
         reason = (
             f"another start fits almost as well (lead {lead:.0%}) and the backward runs differ by "
             f"{worst:.1f} px"
