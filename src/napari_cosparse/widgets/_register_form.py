@@ -22,6 +22,7 @@ GROUP_NAMES = {
 }
 MEASURES = {
     "automatic": "auto",
+    "co-sparsity and mutual information": "both",
     "mutual co-sparsity": "mutual",
     "mutual information": "nmi",
     "coupled co-sparsity (paper)": "coupled",
