@@ -323,6 +323,9 @@ def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
         "labels": (9 * moving).astype(int),
         "stack": np.stack([moving, moving]),
         "coarse_stack": np.stack([moving[:34, :44].reshape(17, 2, 22, 2).mean((1, 3))] * 2),
+        "photo": np.random.default_rng(1).random((32, 40)),
+        "thermal": moving[:8, :10],
+        "found": [[0.25, 0.02, 0], [-0.02, 0.25, 0], [0, 0, 1]],
         "moving_layer": layers.Image(moving, scale=(2, 2)),
     }
     monkeypatch.chdir(tmp_path)
