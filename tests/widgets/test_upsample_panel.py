@@ -213,8 +213,8 @@ def test_text_follows_the_layers(panel, viewer, scene):
     viewer.layers["depth"].translate = (0, 0)
     assert "guide pixel (0, 0)" in panel.about.text()
     viewer.layers["depth"].rotate = 20
-    assert "rotated or sheared" in panel.about.text()
-    assert not panel.button.isEnabled()
+    assert "turned by 20 degrees" in panel.about.text()
+    assert panel.button.isEnabled()
 
 
 def test_target_that_covers_a_part_is_told(panel, viewer, scene):
