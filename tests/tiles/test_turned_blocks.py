@@ -52,3 +52,14 @@ def test_chunks_of_the_input_change_no_bit(turned, tmp_path):
     upsample_to_store(*lazy, tmp_path / "b.zarr", **options)
     first, second = (zarr.open_array(tmp_path / name)[:] for name in ("a.zarr", "b.zarr"))
     np.testing.assert_array_equal(first, second)
+
+
+def test_one_block_of_a_target_with_holes_is_the_image_in_memory(turned, tmp_path):
+    _, guide, depth, matrix = turned
+    small = matrix.copy()
+    small[:2, 2] -= 9  # the first samples lie outside the guide
+    phi = TurnedSampling(depth.shape, (48, 60), small, "box")
+    target = np.where(phi.inside, phi.forward(depth), np.nan).astype(np.float32)
+    upsample_to_store(target, guide, tmp_path / "out.zarr", transform=small, noise=0)
+    whole = upsample(target, guide, transform=small, noise=0).image
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "out.zarr")[:], whole)

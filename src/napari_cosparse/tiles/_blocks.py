@@ -128,7 +128,11 @@ def _solve(
     layer, (rows, columns) = job.layers[place[0]], job.spans(place)
     shape = rows.window.stop - rows.window.start, columns.window.stop - columns.window.start
     nothing = np.full(shape, np.nan, np.float32), {"known": 0}
-    samples = block_samples((rows, columns), job.target.plane, job.turned, job.reach)
+    one = len(job.plan.blocks) == 1  # the whole: as in memory, to the last bit
+    turned = None if one else job.turned
+    samples = block_samples((rows, columns), job.target.plane, turned, job.reach)
+    if one and job.turned is not None:
+        samples = slice(0, job.target.plane[0]), slice(0, job.target.plane[1])
     target = read_target(job.target, layer.target, *samples)
     known = np.isfinite(target)
     if job.settings.invalid is not None:
@@ -138,9 +142,7 @@ def _solve(
     guide = job.guide.read(layer.guide, rows.window, columns.window)
     settings = block_settings(job.settings, (rows, columns), samples, job.factor, job.turned)
     map_ = threaded_map(job.threads, cancelled)
-    whole = (
-        layer.whole if len(job.plan.blocks) > 1 else None
-    )  # one block is the whole: as in memory
+    whole = None if one else layer.whole
     try:
         steps = upsample_steps(target, guide, job.operators, settings, map_=map_, whole=whole)
     except ApartError:  # only corners of a turned target's box lie here

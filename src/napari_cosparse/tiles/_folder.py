@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from napari_cosparse.core.errors import InputError
 
 SUFFIX = ".partial"
 JOB = "job.json"
+ZARR = ("zarr.json", ".zarray", ".zgroup")
+OWN = {"solved", "blended", "parts.zarr", "result", "target.zarr", "guide.zarr"}
 
 
 class Folder:
@@ -50,23 +52,40 @@ class Folder:
         folder.path = path
         return folder
 
-    def check(self, *, overwrite: bool) -> None:
+    def check(self, *, overwrite: bool, inputs: Iterable[Path] = ()) -> None:
         """Refuse an output that cannot be written, before any work.
 
         Parameters
         ----------
         overwrite : bool
-            Whether what is there may be replaced.
+            Whether what is there may be replaced: a Zarr store, nothing else.
+        inputs : iterable of Path
+            Stores that are read.
 
         Raises
         ------
         InputError
-            If it exists, or its folder does not.
+            If it exists, is an input, or its folder does not exist.
         """
+        self._spare(inputs)
         if self.output.exists() and not overwrite:
             raise InputError(f"{self.output} exists already; choose another name or overwrite it")
+        if self.output.exists() and not any((self.output / name).is_file() for name in ZARR):
+            raise InputError(
+                f"{self.output} is no Zarr store and is not overwritten; choose another name"
+            )
         if not self.output.parent.is_dir():
             raise InputError(f"{self.output}: the folder {self.output.parent} does not exist")
+
+    def _spare(self, inputs: Iterable[Path]) -> None:
+        """Refuse an output that would replace an input or lie in one."""
+        own = self.output.absolute().resolve()
+        for path in inputs:
+            given = path.absolute().resolve()
+            if own == given or own in given.parents or given in own.parents:
+                raise InputError(
+                    f"the output {self.output} lies on the input {path}; choose another name"
+                )
 
     def begin(
         self,
@@ -116,12 +135,24 @@ class Folder:
                     f"{self.path} {what} (other inputs, parameters or version); delete it, "
                     "overwrite it, or choose another output"
                 )
-            shutil.rmtree(self.path)
+            self._clear()
         self.path.mkdir(parents=True)
         for name in parts:
             (self.path / name).mkdir()
         self.write_json(JOB, {"fingerprint": fingerprint, **content})
         return False
+
+    def _clear(self) -> None:
+        """Delete what a run left; refuse a folder that holds anything else."""
+        if not self.path.is_dir():
+            raise InputError(f"{self.path} is no folder; delete it, or choose another output")
+        names = {item.name for item in self.path.iterdir() if not item.name.startswith(".")}
+        if JOB not in names and not names <= OWN:
+            raise InputError(
+                f"{self.path} holds {min(names - OWN)}, which is not of this program; move it, or "
+                "choose another output"
+            )
+        shutil.rmtree(self.path)
 
     def job(self) -> dict[str, Any] | None:
         """Read what an unfinished run noted of itself.
@@ -165,11 +196,15 @@ class Folder:
         """
         place = self.path / name
         new = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
-        with new.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(place)
+        try:
+            with new.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(place)
+        except OSError as error:  # a full disk names no file
+            new.unlink(missing_ok=True)
+            raise OSError(error.errno, error.strerror, str(place)) from error
 
     def remove(self) -> None:
         """Delete the folder, if it is there."""

@@ -15,7 +15,7 @@ from ._blocks import Job, Place, marker
 from ._describe import fingerprint, notes_of
 from ._finish import finish
 from ._job import make_job
-from ._sources import Colour, as_source
+from ._sources import Colour, as_source, store_of
 from ._stored import Stored
 from ._threads import Asked
 from ._work import UNITS, Work, reported
@@ -47,7 +47,7 @@ def store_steps(
         as_source(guide, "guide", colour=colour[1], level=level[1]),
     )
     work = Work.make(images, operators, Path(output), settings, threads)
-    work.folder.check(overwrite=overwrite)
+    work.folder.check(overwrite=overwrite, inputs=[p for i in images for p in store_of(i.array)])
     work.describe_axes(axes, pixel_size, units)
     earlier = work.folder.job() if resume and not overwrite else None
     work.choose_blocks(memory, block, scheduler, earlier)

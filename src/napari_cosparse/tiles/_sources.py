@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -198,6 +199,22 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
     if len(shape) < 2 + bool(colour) or 0 in shape:
         raise InputError(f"{name} has shape {shape}; it must have at least rows and columns")
     return Source(image, name, bool(colour), colour == "first")
+
+
+def store_of(array: Any) -> list[Path]:  # noqa: ANN401 - array-likes
+    """Find the folder of a Zarr array.
+
+    Parameters
+    ----------
+    array : array-like
+        Any array.
+
+    Returns
+    -------
+    list of Path
+        One, or none where the array lies elsewhere.
+    """
+    return [Path(array.store.root)] if on_disk(array) else []
 
 
 def on_disk(array: Any) -> bool:  # noqa: ANN401 - array-likes

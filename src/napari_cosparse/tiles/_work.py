@@ -22,10 +22,13 @@ from ._memory import as_bytes, free_memory
 from ._ome import axes_of
 from ._plan import Grid, Plan, estimate_bytes, largest_block, make_plan
 from ._run import client_of, solve_here, solve_in_processes, solve_on_cluster
-from ._sources import Source
+from ._sources import COLOURS, Source
 from ._threads import Asked, default_threads
 
 REACH = {"box": 0.5, "gaussian": 1.0, "bicubic": 2.0, "none": 1.0}  # of kernels, in samples
+MOST_UNEQUAL = (
+    4  # factors along rows and columns, beyond which a stack is rather an image in colour
+)
 ENTRY = 8  # bytes of a sparse matrix's entry
 UNITS = 1000  # of progress, for each block
 OME = ".ome.zarr"
@@ -77,6 +80,7 @@ class Work:
                 f"weights have shape {settings.weights.shape}; it must be {target.plane}"
             )
         coverage, sampling = place(guide.plane, target.plane, settings)
+        _check_colour(target, sampling.factor)
         if settings.dtype == "input" and target.dtype.kind != "f" and not coverage.whole:
             raise InputError(
                 f"dtype 'input' ({target.dtype}) cannot mark the pixels that the target does not "
@@ -246,3 +250,16 @@ def reported(steps: Generator[None, None, T], progress: Progress) -> Generator[P
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         yield progress
+
+
+def _check_colour(target: Source, factor: tuple[float, float]) -> None:
+    """Refuse a colour image that would be taken for a stack of narrow planes."""
+    shape = tuple(target.array.shape)
+    if target.colour or len(shape) < 3 or shape[-1] not in COLOURS:
+        return
+    if max(factor) > MOST_UNEQUAL * min(factor):
+        raise InputError(
+            f"target of shape {shape} would be {shape[:-2]} planes of {shape[-2]} x {shape[-1]} "
+            f"samples with the factors {factor[0]:.3g} and {factor[1]:.3g}; if its last axis holds "
+            "colours, say so: colour=(True, None)"
+        )
