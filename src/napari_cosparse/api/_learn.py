@@ -1,0 +1,94 @@
+"""Learn operators from images of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from napari_cosparse.core import operators as learning
+from napari_cosparse.core.operators import Learned, make_settings
+from napari_cosparse.core.progress import Progress, drain
+
+
+@wraps(learning.learn_operators)
+def learn_operators(
+    pairs: Sequence[tuple[Any, Any]],
+    *,
+    report: Callable[[Progress], None] | None = None,
+    **options: Any,  # noqa: ANN401 - those of learn_steps
+) -> Learned:
+    """Learn from images of any size; `learn_steps` has options for large ones and long runs."""
+    return drain(learn_steps(pairs, **options), report)
+
+
+def learn_steps(
+    pairs: Sequence[tuple[Any, Any]],
+    *,
+    memory: int | str | None = None,
+    scheduler: Any = None,  # noqa: ANN401 - a name, an address or a client
+    threads: int | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = True,
+    overwrite: bool = False,
+    cancelled: Callable[[], bool] | None = None,
+    **settings: Any,  # noqa: ANN401 - the keywords of learn_operators, and block
+) -> Generator[Progress, None, Learned]:
+    """Learn step by step: for progress bars, cancel buttons, large images and long runs.
+
+    Wrong input is refused at once, before the first step.
+
+    Parameters
+    ----------
+    pairs : sequence of (u, v), arrays of shape (H, W) or (H, W, 3 or 4)
+        Registered images of one scene: NumPy, Dask or Zarr. Of images of more than 4 megapixels
+        parts are read, in a random order of the seed, until there are patches enough; chunks do
+        not matter.
+    memory : int or str, optional
+        Bytes, or such as "1GB", that the sample and reading the images may take; the free memory
+        if None. A run that needs more is refused.
+    scheduler : {"threads", "processes"}, str or distributed.Client, optional
+        Who looks for patches and reads them: this process, several ones, or the workers of a
+        cluster, by the address of its scheduler (tcp://...). If None, the active client of
+        dask.distributed if there is one, else threads. Images that are not Zarr arrays on disk are
+        read by this process.
+    threads : int, optional
+        Number of threads or processes that read; all cores if None.
+    checkpoint : str or Path, optional
+        Folder in which a run of more than two seconds is kept until it is finished, so that the
+        same call continues it and gives the same pair, bit for bit.
+    resume : bool
+        Continue the unfinished run in that folder.
+    overwrite : bool
+        Delete what another run left there.
+    cancelled : callable, optional
+        Asked many times a second whether to stop, between two steps too; if so, the generator
+        raises `napari_cosparse.tiles.Cancelled`.
+    **settings
+        Keywords of `learn_operators`, and ``block``: side of the parts of large images that are
+        read, in pixels (256). Another one makes another sample.
+
+    Returns
+    -------
+    generator
+        Yields `Progress` and returns `Learned`.
+
+    Raises
+    ------
+    InputError
+        If an image or setting breaks a rule; at the call.
+    """
+    from napari_cosparse.tiles import learning_steps
+
+    return learning_steps(
+        pairs,
+        make_settings(**settings),
+        memory=memory,
+        scheduler=scheduler,
+        threads=threads,
+        checkpoint=checkpoint,
+        resume=resume,
+        overwrite=overwrite,
+        cancelled=cancelled,
+    )

@@ -1,0 +1,75 @@
+"""Register images, in dask's threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from napari_cosparse.core import registration
+from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.registration import RegisterSettings, Registration
+from napari_cosparse.io import load_operators
+
+from ._shared import REGISTER_OPERATORS, in_threads
+
+
+@wraps(registration.register)
+def register(
+    fixed: Any,  # noqa: ANN401 - anything like an array
+    moving: Any,  # noqa: ANN401
+    operators: OperatorPair | str | Path = REGISTER_OPERATORS,
+    *,
+    threads: int | None = None,
+    report: Callable[[Progress], None] | None = None,
+    **settings: Any,  # noqa: ANN401 - the keywords that the core declares
+) -> Registration:
+    """Register with shipped, saved or learned operators, in dask's threads."""
+    pair, map_ = load_operators(operators), in_threads(threads)
+    return registration.register(fixed, moving, pair, map_=map_, report=report, **settings)
+
+
+def register_steps(
+    fixed: Any,  # noqa: ANN401 - anything like an array
+    moving: Any,  # noqa: ANN401
+    operators: OperatorPair | str | Path = REGISTER_OPERATORS,
+    *,
+    threads: int | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    **settings: Any,  # noqa: ANN401 - the keywords that the core declares
+) -> Generator[Progress, None, Registration]:
+    """Register step by step: for progress bars and cancel buttons.
+
+    Parameters
+    ----------
+    fixed, moving : array_like
+        As for `register`.
+    operators : OperatorPair, str or Path
+        A pair, the name of a shipped one, or a file.
+    threads : int, optional
+        Number of threads; all cores if None.
+    cancelled : callable, optional
+        Asked many times a second whether to stop, between two steps too; if so, the generator
+        raises `napari_cosparse.tiles.Cancelled`.
+    **settings
+        Keywords of `register`.
+
+    Returns
+    -------
+    generator
+        Yields `Progress` and returns `Registration`.
+
+    Raises
+    ------
+    InputError
+        If an input or setting breaks a rule; at the call.
+    """
+    return registration.register_steps(
+        fixed,
+        moving,
+        load_operators(operators),
+        RegisterSettings(**settings),
+        map_=in_threads(threads, cancelled),
+    )

@@ -1,0 +1,75 @@
+"""Upsample images in memory, in dask's threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from napari_cosparse.core import reconstruction
+from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.reconstruction import Settings, Upsampled
+from napari_cosparse.io import load_operators
+
+from ._shared import DEFAULT_OPERATORS, gather, in_threads
+
+
+@wraps(reconstruction.upsample)
+def upsample(
+    target: ArrayLike,
+    guide: ArrayLike,
+    operators: OperatorPair | str | Path = DEFAULT_OPERATORS,
+    *,
+    threads: int | None = None,
+    report: Callable[[Progress], None] | None = None,
+    **settings: Any,  # noqa: ANN401 - the keywords that the core declares
+) -> Upsampled:
+    """Upsample with shipped, saved or learned operators, in dask's threads."""
+    pair, map_ = load_operators(operators), in_threads(threads)
+    images = gather(target), gather(guide)
+    return reconstruction.upsample(*images, pair, map_=map_, report=report, **settings)
+
+
+def upsample_steps(
+    target: ArrayLike,
+    guide: ArrayLike,
+    operators: OperatorPair | str | Path = DEFAULT_OPERATORS,
+    *,
+    threads: int | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    **settings: Any,  # noqa: ANN401 - the keywords that the core declares
+) -> Generator[Progress, None, Upsampled]:
+    """Upsample step by step: for progress bars and cancel buttons.
+
+    Parameters
+    ----------
+    target, guide : array_like
+        As for `upsample`.
+    operators : OperatorPair, str or Path
+        A pair, the name of a shipped one, or a file.
+    threads : int, optional
+        Number of threads; all cores if None.
+    cancelled : callable, optional
+        Asked many times a second whether to stop, between two steps too; if so, the generator
+        raises `napari_cosparse.tiles.Cancelled`.
+    **settings
+        Keywords of `upsample`.
+
+    Returns
+    -------
+    generator
+        Yields `Progress` and returns `Upsampled`.
+
+    Raises
+    ------
+    InputError
+        If an input or setting breaks a rule; at the call.
+    """
+    images, pair = (gather(target), gather(guide)), load_operators(operators)
+    return reconstruction.upsample_steps(
+        *images, pair, Settings(**settings), map_=in_threads(threads, cancelled)
+    )
