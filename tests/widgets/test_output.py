@@ -96,6 +96,30 @@ def test_run_beyond_the_preferences_ends_in_the_proposed_store(
     assert panel.button.isEnabled()
 
 
+def test_colour_target_is_written_as_luminance(panel, viewer, scene, run, home):
+    """M04: as in memory; a stack of colour images and one guide."""
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    paint = np.stack([scene.coarse * weight for weight in (3, 9, 1)], -1)
+    series = da.from_array(np.stack([paint, paint[::-1]]).astype(np.uint8), (1, 7, 9, 3))
+    place = {"scale": (1, 4, 4), "translate": (0, 1.5, 1.5)}
+    viewer.add_image(series, name="low", rgb=True, **place)
+    (low,) = [choice for choice in panel.form.target.choices if choice.name == "low"]
+    panel.form.target.value = low
+    panel.form.guide.value = panel.form.guide.choices[0]
+    panel.form.noise.value = "0"
+    run()
+    panel.form.output.value = "store"
+    run()
+    memory, stored = list(viewer.layers)[-2:]
+    whole = np.asarray(stored.data[0] if stored.multiscale else stored.data)
+    assert whole.shape == (2, *scene.depth.shape)
+    np.testing.assert_allclose(whole, memory.data, atol=1e-3 * np.ptp(memory.data))
+    assert not stored.rgb
+    panel.form.store.value = str(home / "again.zarr")
+    exec(panel.python(), {})  # noqa: S102
+    np.testing.assert_array_equal(np.asarray(open_levels(home / "again.zarr")[0]), whole)
+
+
 def test_planes_of_a_stack_count(panel, viewer, scene, home, monkeypatch):
     """A result of 4000 planes is large though each of them is small."""
     viewer.add_image(scene.guide, name="guide", rgb=True)

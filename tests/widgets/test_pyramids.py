@@ -1,5 +1,7 @@
 """Pyramids of 8192 x 8192 pixels with the real core: only what is asked for is read."""
 
+import tracemalloc
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -107,7 +109,7 @@ def test_pyramids_are_registered_on_a_coarse_level_and_the_finest_moves(
     limits = float(whole.depth.min()), float(whole.depth.max())
     viewer.add_image(depth.levels, name="depth", contrast_limits=limits, **lost)
     register_panel.choose(viewer.layers["slide"], viewer.layers["depth"])
-    assert register_panel.form.levels == (2, 2)  # the finest up to 2048 pixels
+    assert register_panel.form.levels == (0, 0)
     form = register_panel.form
     form.fixed_level.value = form.moving_level.value = 4
     form.insist.value, form.verdict.value = True, False
@@ -123,6 +125,40 @@ def test_pyramids_are_registered_on_a_coarse_level_and_the_finest_moves(
         assert np.abs(off).max() < 2 * 16 * 0.25  # two pixels of the level that was read
     record = new.metadata[METADATA_KEY]
     assert record["inputs"]["fixed"]["level"] == record["inputs"]["moving"]["level"] == 4
+
+
+def test_finest_level_is_registered_and_read_in_windows(
+    register_panel, viewer, guide, whole, press
+):
+    """K06, K10: strips come from a coarser level; what belongs to the layer moves along."""
+    depth = Pyramid(whole.depth)
+    lost = {"scale": (250, 250), "units": "nm", "rotate": 2, "translate": (60e3, -40e3)}
+    limits = float(whole.depth.min()), float(whole.depth.max())
+    viewer.add_image(depth.levels, name="depth", contrast_limits=limits, **lost)
+    viewer.add_points([[0, 0], [FINEST - 1, 17]], name="spots", **lost)
+    register_panel.choose(viewer.layers["slide"], viewer.layers["depth"])
+    register_panel.form.verdict.value = False
+    guide.read.clear()
+    depth.read.clear()
+    tracemalloc.start()
+    press(register_panel)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < FINEST**2 * 8 * 0.8  # not one plane of numbers at full resolution
+    for made in (guide, depth):
+        assert made.count(2) > 0
+        assert 10 < made.count(0) < 500  # windows
+        assert made.count(3) == made.count(4) == 0
+    if not register_panel.tools.found.layers:
+        register_panel.tools.buttons["Move anyway"].click()
+    assert "windows at full resolution" in viewer.layers[-1].metadata[METADATA_KEY]["because"]
+    viewer.layers.selection = {viewer.layers["spots"]}
+    register_panel.tools.buttons["Apply to selected"].click()
+    slide = viewer.layers["slide"]
+    for name in ("depth [registered]", "spots [registered]"):
+        for pixel in ((0, 0), (0, FINEST - 1), (FINEST - 1, 0), (FINEST - 1, FINEST - 1)):
+            off = np.subtract(viewer.layers[name].data_to_world(pixel), slide.data_to_world(pixel))
+            assert np.abs(off).max() < 8 * 0.25  # pixels of the finest level
 
 
 def test_resampling_onto_a_pyramid_computes_what_is_looked_at(

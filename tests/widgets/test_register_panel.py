@@ -217,7 +217,8 @@ def test_levels_stacks_and_colours(fake, register_panel, viewer, press):
     viewer.dims.set_current_step(0, 2)
     register_panel.refresh()
     assert "plane (2,)" in register_panel.about.text()
-    assert register_panel.form.levels == (1, 0)
+    assert register_panel.form.levels == (0, 0)
+    register_panel.form.fixed_level.value = 1
     press(register_panel)
     assert fake.calls[0][0].shape == (1024, 1024)
     new, stack = viewer.layers[-1], viewer.layers["stack"]
@@ -272,6 +273,8 @@ def test_large_result_is_a_pyramid_that_is_computed_when_it_is_looked_at(
     viewer.add_image(np.arange(99 * 98.0).reshape(99, 98), name="map", scale=(600, 600))
     register_panel.choose(by_name(viewer, "slide"), by_name(viewer, "map"))
     register_panel.form.resample.value = True
+    assert register_panel.form.levels == (1, 0)  # finer ones would be summed for minutes
+    register_panel.form.fixed_level.value = 2
     fake.matrix = np.diag([1 / 10, 1 / 10, 1])  # of the level of 1000 pixels
     press(register_panel)
     made = by_name(viewer, "map [resampled]")

@@ -5,6 +5,7 @@ from ._atoms import atom_layers, mosaic, pair_of, pairs_in
 from ._axes import Stack, match_stacks
 from ._compare import checkerboard
 from ._grid import Grid, grid_of
+from ._lazy import Blocks, LazyPlane, lazy_plane
 from ._place import Placing, place, steps_of
 from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
@@ -24,9 +25,11 @@ from ._write import (
 
 __all__ = [
     "METADATA_KEY",
+    "Blocks",
     "Destination",
     "Grid",
     "LayerData",
+    "LazyPlane",
     "Motion",
     "Placing",
     "Source",
@@ -40,6 +43,7 @@ __all__ = [
     "grid_placement",
     "input_record",
     "layer_data",
+    "lazy_plane",
     "level_map",
     "levels_of",
     "limits_of",

@@ -114,7 +114,12 @@ class Source:
             In the layer's unit; float32 where the layer has colour.
         """
         image = self.load(plane, window)
-        return (image @ np.asarray(LUMINANCE)).astype(np.float32) if self.rgb else image
+        return _luminance(image) if self.rgb else image
+
+    @property
+    def gray(self) -> Any:  # noqa: ANN401 NumPy, Dask, Zarr or what reads them
+        """All planes with colour replaced by its luminance, read when they are needed."""
+        return LazyLuminance(self.pixels) if self.rgb else self.pixels
 
     def _index(self, plane: Sequence[int]) -> tuple[int, ...]:
         index = tuple(int(i) for i in plane)
@@ -128,6 +133,42 @@ class Source:
                 f"{index}; name one of them"
             )
         return index
+
+
+class LazyLuminance:
+    """Luminance of a colour image, for functions that read what can be cut.
+
+    Parameters
+    ----------
+    pixels : array-like, shape (..., H, W, 3 | 4)
+        NumPy, Dask or Zarr array; a fourth channel is opacity and is left out.
+    """
+
+    def __init__(self, pixels: Any) -> None:  # noqa: ANN401 NumPy, Dask or Zarr
+        """Read nothing yet."""
+        self._pixels = pixels
+        self.shape = tuple(int(n) for n in pixels.shape[:-1])
+        self.ndim, self.dtype = len(self.shape), np.dtype(np.float32)
+        self.chunks = tuple(getattr(pixels, "chunks", self.shape)[: self.ndim])
+
+    def __getitem__(self, part: Any) -> NDArray[np.float32]:  # noqa: ANN401 ints and slices
+        """Read a part.
+
+        Parameters
+        ----------
+        part : tuple of int or slice
+            On the axes without colour.
+
+        Returns
+        -------
+        ndarray, float32
+            In the layer's unit.
+        """
+        return _luminance(np.asarray(self._pixels[part])[..., :3])
+
+
+def _luminance(image: NDArray[Any]) -> NDArray[np.float32]:
+    return np.asarray(image @ np.asarray(LUMINANCE), np.float32)
 
 
 def read(layer: Image | Labels, level: int = 0) -> Source:

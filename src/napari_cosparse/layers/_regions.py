@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from napari.layers import Labels, Layer, Points, Shapes
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from napari_cosparse.core.errors import InputError
 
 from ._grid import Grid
+from ._lazy import Blocks
 from ._read import read
 from ._world import Matrix, placement, plane_matrix, unit_factors, world_matrix
 
+LARGEST = 2048  # pixels: masks of larger images are drawn in blocks of pixels
 BAND = 256  # rows that are looked at together
 ELLIPSE = np.linspace(0, 2 * np.pi, 73)[:-1]
 AREAS = ("polygon", "rectangle", "ellipse")
@@ -21,7 +24,9 @@ AREAS = ("polygon", "rectangle", "ellipse")
 Mask = NDArray[np.bool_]
 
 
-def mask_on(grid: Grid, layer: Labels | Shapes, plane: Sequence[int] = ()) -> Mask:
+def mask_on(
+    grid: Grid, layer: Labels | Shapes, plane: Sequence[int] = (), *, mirrored: bool = False
+) -> Mask | Blocks:
     """Rasterise what is drawn on a layer onto the pixels of an image.
 
     Parameters
@@ -32,24 +37,38 @@ def mask_on(grid: Grid, layer: Labels | Shapes, plane: Sequence[int] = ()) -> Ma
         Labels other than 0, or closed shapes, are the region; the layer may have any transform.
     plane : sequence of int
         Index on the leading axes of a stack.
+    mirrored : bool
+        Whether the columns of the mask are to be reversed.
 
     Returns
     -------
-    ndarray, shape of the grid, bool
-        True where the image is to be used.
+    ndarray or Blocks, shape of the grid, bool
+        True where the image is to be used; of more than 2048 pixels a side, in blocks.
 
     Raises
     ------
     InputError
         Nothing on the layer lies on the image.
     """
-    found = _labels(grid, layer, plane) if isinstance(layer, Labels) else _shapes(grid, layer)
+    step = -(-max(grid.shape) // LARGEST)
+    coarse = _in_blocks(grid, step)
+    found = _labels(coarse, layer, plane) if isinstance(layer, Labels) else _shapes(coarse, layer)
     if not found.any():
         raise InputError(
             f"nothing drawn on {layer.name!r} lies on {grid.name!r}; draw a closed shape or paint "
             "a label on the part to use, or choose no mask"
         )
-    return found
+    if step > 1:
+        return Blocks(found, grid.shape, step, mirrored=mirrored)
+    return found[:, ::-1] if mirrored else found
+
+
+def _in_blocks(grid: Grid, step: int) -> Grid:
+    """Pixel grid whose pixels are blocks of another one's."""
+    to_fine = np.diag([step, step, 1.0])
+    to_fine[:2, 2] = (step - 1) / 2
+    shape = -(-grid.shape[0] // step), -(-grid.shape[1] // step)
+    return replace(grid, shape=shape, matrix=grid.matrix @ to_fine)
 
 
 def points_on(grid: Grid, layer: Points) -> NDArray[np.float64]:

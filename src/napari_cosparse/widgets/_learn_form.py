@@ -5,8 +5,9 @@ from typing import Any
 from napari_cosparse.core.operators import learn_operators
 
 from ._form import Form
+from ._numbers import parse_number, parse_numbers
 from ._pair_rows import PairRows
-from ._rows import flag_row, parse_number, parse_numbers, text_row, whole_row
+from ._rows import flag_row, text_row, whole_row
 from ._tips import parameter_tips
 
 TIPS = {

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from napari.layers import Layer
-from napari.utils.notifications import notification_manager, show_error, show_info
+from napari.utils.notifications import show_info
 from qtpy.QtCore import QEvent
 from qtpy.QtGui import QGuiApplication
-from qtpy.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from qtpy.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import Progress
@@ -16,7 +16,7 @@ from napari_cosparse.layers import LayerData
 
 from ._form import Form
 from ._more import More, read_settings, write_settings
-from ._plot import Plot
+from ._report import Report, tell
 from ._runner import Runner, Steps
 from ._scroll import Scroll, text_label
 from ._watch import Watch
@@ -39,14 +39,18 @@ class Panel(QWidget):
         """Lay the panel out; the subclass calls `begin` when it is complete."""
         super().__init__()
         self.viewer, self.form = viewer, form
-        self.about, self.message = text_label(), text_label()
-        self.bar, self.button, self.plot = QProgressBar(), QPushButton("Run"), Plot()
-        self.more, self.extras = More(), QVBoxLayout()
+        self.about, self.report = text_label(), Report()
+        self.bar, self.plot, self.message = self.report.parts
+        self.button, self.more, self.extras = QPushButton("Run"), More(), QVBoxLayout()
         self.runner, self.pane = Runner(), Scroll()
-        self.last: Progress | None = None
         self._watch = Watch(self.refresh)
         self._lay_out()
         self._connect()
+
+    @property
+    def last(self) -> Progress | None:
+        """Last step of the present or the last run."""
+        return self.report.last
 
     # What a subclass provides
 
@@ -137,10 +141,7 @@ class Panel(QWidget):
         title : str
             For napari's activity bar.
         """
-        self.last = None
-        self.bar.setRange(0, 0)
-        self.message.clear()
-        self.plot.clear()
+        self.report.begin()
         self.runner.start(steps, title)
         self.refresh()
 
@@ -170,10 +171,7 @@ class Panel(QWidget):
         error : Exception
             What was raised.
         """
-        if isinstance(error, InputError | OSError):
-            show_error(str(error))
-        else:
-            notification_manager.receive_error(type(error), error, error.__traceback__)
+        tell(error)
         self.message.setText(f"Nothing was computed: {error}")
         self.refresh()
 
@@ -228,15 +226,14 @@ class Panel(QWidget):
         layout.setContentsMargins(6, 6, 6, 6)
         layout.addWidget(self.pane, 1)
         layout.addLayout(buttons)
-        for part in (self.bar, self.plot, self.message):
-            layout.addWidget(part)
+        layout.addLayout(self.report)
 
     def _connect(self) -> None:
         for row in self.form.rows:
             row.changed.connect(self.refresh)
         self.form.fold.toggled.connect(self.pane.updateGeometry)
         self.button.clicked.connect(self._run_or_cancel)
-        self.runner.stepped.connect(self._on_step)
+        self.runner.stepped.connect(self.report.add)
         self.runner.told.connect(self._on_told)
         self.runner.succeeded.connect(self._on_success)
         self.runner.failed.connect(self.fail)
@@ -262,17 +259,8 @@ class Panel(QWidget):
             return
         self.start(steps, title)
 
-    def _on_step(self, progress: Progress) -> None:
-        apart = self.last is not None and self.last.stage != progress.stage
-        self.last = progress
-        self.plot.add(progress.cost, "Cost", apart=apart)
-
     def _on_told(self) -> None:
-        if self.last is not None:
-            self.bar.setRange(0, self.last.total)
-            self.bar.setValue(self.last.step)
-            if not self.runner.told_to_stop():
-                self.message.setText(f"{self.last.stage} ...")
+        self.report.draw(stopping=self.runner.told_to_stop())
 
     def _on_success(self, outcome: object) -> None:
         try:
@@ -299,4 +287,4 @@ class Panel(QWidget):
         try:
             action()
         except (InputError, OSError) as error:
-            show_error(str(error))
+            tell(error)

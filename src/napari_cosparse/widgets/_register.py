@@ -8,21 +8,20 @@ from napari.layers import Image, Layer
 
 from napari_cosparse.io import plain
 from napari_cosparse.layers import (
-    input_record,
     make_record,
-    motion_of,
     shown_plane,
     suggest,
 )
 
 from ._configure import registration_operators
+from ._couple import Couple, couple
 from ._panel import Panel
 from ._register_form import RegisterForm
-from ._register_job import Couple, couple, masks, registering, start_keywords
+from ._register_job import masks, registering, start_keywords
+from ._register_script import register_script
 from ._register_text import couple_text, motion_text, verdict
 from ._register_tools import NOT_MOVED, Found, Tools
 from ._runner import Steps
-from ._script import register_script
 
 CANCELLED = "the run was cancelled before its result was judged"
 
@@ -42,7 +41,7 @@ class RegisterPanel(Panel):
     def __init__(self, napari_viewer: "napari.viewer.Viewer") -> None:
         """Lay the panel out."""
         super().__init__(napari_viewer, RegisterForm(napari_viewer, registration_operators()))
-        self._run: tuple[Couple, dict[str, Any]] | None = None
+        self._run: Couple | None = None
         self._suggested: tuple[Image | None, Image | None] | None = self._chosen()
         self.tools = Tools(self)
         self.extras.addWidget(self.tools)
@@ -98,7 +97,7 @@ class RegisterPanel(Panel):
     def job(self) -> tuple[Steps, str]:
         """Register the planes that are shown."""
         pair, keywords = self.pair(), self._keywords()
-        self._run = pair, keywords
+        self._run = pair
         operators = self.form.pair.source()
         steps = registering(pair, operators, keywords, self.runner.told_to_stop)
         return steps, f"Registering {pair.moving.name}"
@@ -118,7 +117,7 @@ class RegisterPanel(Panel):
         best = getattr(self.last, "matrix", None)
         if best is None or self._run is None:
             return "Cancelled before a motion was found."
-        pair, _ = self._run
+        pair = self._run
         told = {"cancelled": True, "trusted": False, "because": CANCELLED}
         found = self._found_matrix(pair.to_finest(best), told)
         self.tools.take(found)
@@ -156,7 +155,7 @@ class RegisterPanel(Panel):
         Found
             What the tools work with.
         """
-        self._run = self.pair(), {}
+        self._run = self.pair()
         return self._found_matrix(matrix, told)
 
     def _chosen(self) -> tuple[Image | None, Image | None]:
@@ -197,18 +196,7 @@ class RegisterPanel(Panel):
 
     def _found_matrix(self, matrix: Any, told: dict[str, Any], outcome: Any = None) -> Found:  # noqa: ANN401
         assert self._run is not None  # noqa: S101 set by whoever calls
-        pair, _ = self._run
-        names = ("fixed", "moving")
-        layers = pair.fixed, pair.moving
-        inputs = {
-            name: input_record(layer, level, plane)
-            for name, layer, level, plane in zip(
-                names, layers, pair.levels, pair.planes, strict=True
-            )
-        }
+        pair = self._run
         parameters = {} if outcome is None else plain(dict(outcome.parameters))
-        record = make_record("register", parameters, inputs, matrix=plain(matrix), **told)
-        grids = pair.finest
-        return Found(
-            pair.fixed, pair.moving, grids, motion_of(*grids, matrix), matrix, record, outcome
-        )
+        record = make_record("register", parameters, pair.inputs, matrix=plain(matrix), **told)
+        return Found(pair.fixed, pair.moving, pair.finest, matrix, record, outcome)

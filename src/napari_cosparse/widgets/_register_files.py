@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from napari_cosparse.io import Transform, load_transform, save_transform
 from napari_cosparse.layers import start_from
 
-from ._register_job import Couple
+from ._couple import Couple
 
 if TYPE_CHECKING:
     from ._register_tools import Found

@@ -9,8 +9,9 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.layers import levels_of
 
 from ._form import Form
+from ._numbers import parse_number
 from ._operators_rows import OPERATOR_TIPS, OperatorRows
-from ._rows import choice_row, flag_row, layer_row, parse_number, text_row, whole_row
+from ._rows import choice_row, flag_row, layer_row, text_row, whole_row
 from ._tips import parameter_tips
 
 GROUP_NAMES = {
@@ -33,7 +34,11 @@ STARTS = {
     "where the layers lie": "place",
     "two layers of points": "points",
 }
-SUFFICES = 2048  # pixels: the finest level that is chosen by itself
+MOST = 16384  # pixels: finer levels would be summed for minutes, for hundredths of a pixel
+LEVEL_TIP = (
+    "<p>Pyramid level of the {} layer whose pixels are matched; 0 is the finest. Of large levels "
+    "only parts are read at full resolution; the rest comes from coarser levels.</p>"
+)
 TIPS = {
     "start": "<p>Where the search begins. Search everywhere: all shifts and the rotations up to "
     "the largest one, the present placement among them. Where the layers lie: the present "
@@ -41,8 +46,8 @@ TIPS = {
     "points, set in the same order.</p>",
     "points_fixed": "<p>Points on the fixed image.</p>",
     "points_moving": "<p>Points on the moving image, in the same order.</p>",
-    "fixed_level": "<p>Pyramid level of the fixed layer that is read; 0 is the finest.</p>",
-    "moving_level": "<p>Pyramid level of the moving layer that is read; 0 is the finest.</p>",
+    "fixed_level": LEVEL_TIP.format("fixed"),
+    "moving_level": LEVEL_TIP.format("moving"),
     "resample": "<p>Also make a layer whose pixels are those of the fixed layer.</p>",
     "insist": "<p>Move the layer even if the result is not to be trusted.</p>",
 }
@@ -148,14 +153,14 @@ class RegisterForm(Form):
         if layers != self._levels_for:
             self._levels_for = layers
             for name, layer in zip(("fixed_level", "moving_level"), layers, strict=True):
-                self.row(name).value = 0 if layer is None else _sufficient(layer)
+                self.row(name).value = 0 if layer is None else _finest(layer)
                 self.show_row(name, shown=layer is not None and layer.multiscale)
 
 
-def _sufficient(layer: Image) -> int:
-    """Choose the finest level that is not needlessly large."""
+def _finest(layer: Image) -> int:
+    """Choose the finest level that can be read in a while."""
     shapes = levels_of(layer)
-    small = [level for level, shape in enumerate(shapes) if max(shape) <= SUFFICES]
+    small = [level for level, shape in enumerate(shapes) if max(shape) <= MOST]
     return small[0] if small else len(shapes) - 1
 
 

@@ -50,10 +50,11 @@ def resampled(layer: Image | Labels, found: "Found") -> LayerData:
     rgb = bool(getattr(layer, "rgb", False))
     matrix = found.matrix
     if layer is not found.moving:
-        matrix = pixel_map(layer, found.motion, found.grids[0])
+        matrix = pixel_map(layer, found.motion(layer), found.fixed_grid)
     labels = isinstance(layer, Labels)
     options: dict[str, Any] = {"order": "nearest", "fill": 0} if labels else {}
-    shape = found.grids[0].shape
+    grid = found.fixed_grid
+    shape = grid.shape
     if layer.multiscale:
         data: Any = warp_levels(list(layer.data), matrix, shape, colour=rgb, **options)
     else:
@@ -66,7 +67,7 @@ def resampled(layer: Image | Labels, found: "Found") -> LayerData:
         "name": f"{layer.name} [resampled]",
         "multiscale": many,
         "opacity": layer.opacity,
-        **grid_placement(found.grids[0], found.fixed.axis_labels[-2:], layer),
+        **grid_placement(grid, found.fixed.axis_labels[-2:], layer),
         "metadata": {METADATA_KEY: {**found.record, "resampled": True}},
         **({} if labels else _looks(layer, rgb=rgb)),
     }
@@ -88,7 +89,8 @@ def checkerboard_layer(found: "Found", point: Sequence[float]) -> LayerData:
     tuple of (ndarray, dict, str)
         Layer data on the fixed layer's grid.
     """
-    level = _level(found.fixed, max(found.grids[0].shape) / SMALL)
+    grid = found.fixed_grid
+    level = _level(found.fixed, max(grid.shape) / SMALL)
     step = ceil(max(levels_of(found.fixed)[level]) / SMALL)
     fixed = read(found.fixed, level).load_gray(shown_plane(found.fixed, point))[::step, ::step]
     to_fine = level_map(found.fixed, level) @ np.diag([float(step), float(step), 1.0])
@@ -98,7 +100,6 @@ def checkerboard_layer(found: "Found", point: Sequence[float]) -> LayerData:
     matrix = np.linalg.inv(level_map(found.moving, near)) @ matrix
     rows, columns = fixed.shape
     moving = apply_transform(source.astype(np.float32), matrix, shape=(rows, columns))
-    grid = found.grids[0]
     grid = Grid(grid.name, (rows, columns), grid.matrix @ to_fine, grid.units)
     state = {
         "name": f"{found.fixed.name} and {found.moving.name} [checkerboard]",

@@ -1,113 +1,28 @@
 """From chosen layers and settings to the registration that a worker runs."""
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from napari.layers import Image, Labels, Points, Shapes
-from numpy.typing import NDArray
+from napari.layers import Labels, Points, Shapes
 
 from napari_cosparse import api
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.layers import (
-    Grid,
-    Start,
-    grid_of,
-    level_map,
+    lazy_plane,
     mask_on,
-    mirror,
     point_pairs,
-    read,
-    start_from,
 )
+from napari_cosparse.tiles import Cancelled
 
 from ._configure import threads
+from ._couple import Couple
 from ._register_best import with_best
 from ._runner import Steps
-
-CHOOSE_TWO = (
-    "Choose two image layers: fixed stays, moving is brought onto it. File > Open Sample has a "
-    "displaced pair to try."
-)
-Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Couple:
-    """A fixed and a moving layer, as they lie now.
-
-    Attributes
-    ----------
-    fixed, moving : napari.layers.Image
-        The layers.
-    levels : tuple of int
-        Their pyramid levels that are read.
-    planes : tuple of tuple of int
-        Their planes that are read.
-    grids : tuple of Grid
-        Pixel grids of these levels.
-    start : Start
-        How they lie on one another.
-    """
-
-    fixed: Image
-    moving: Image
-    levels: tuple[int, int]
-    planes: tuple[tuple[int, ...], tuple[int, ...]]
-    grids: tuple[Grid, Grid]
-    start: Start
-
-    @property
-    def finest(self) -> tuple[Grid, Grid]:
-        """Pixel grids of the finest levels."""
-        return grid_of(self.fixed), grid_of(self.moving)
-
-    def to_finest(self, matrix: Matrix) -> Matrix:
-        """Turn a transform between the levels that were read into one of the finest levels."""
-        ours = mirror(self.grids[1].shape) @ matrix if self.start.mirrored else matrix
-        fixed = level_map(self.fixed, self.levels[0])
-        return level_map(self.moving, self.levels[1]) @ ours @ np.linalg.inv(fixed)
-
-
-def couple(
-    fixed: Image | None,
-    moving: Image | None,
-    levels: tuple[int, int],
-    planes: tuple[tuple[int, ...], tuple[int, ...]],
-) -> Couple:
-    """Check that two layers can be registered.
-
-    Parameters
-    ----------
-    fixed, moving : napari.layers.Image or None
-        What is chosen.
-    levels : tuple of int
-        Pyramid levels.
-    planes : tuple of tuple of int
-        Indices on the leading axes of stacks.
-
-    Returns
-    -------
-    Couple
-        The layers and how they lie on one another.
-
-    Raises
-    ------
-    InputError
-        They cannot; the message says why.
-    """
-    if fixed is None or moving is None:
-        raise InputError(CHOOSE_TWO)
-    if fixed is moving:
-        raise InputError("Fixed and moving are the same layer: choose two layers.")
-    for layer, level, plane in zip((fixed, moving), levels, planes, strict=True):
-        read(layer, level).lazy(plane)
-    grids = grid_of(fixed, levels[0]), grid_of(moving, levels[1])
-    return Couple(fixed, moving, levels, planes, grids, start_from(*grids))
 
 
 def start_keywords(
@@ -178,12 +93,11 @@ def masks(
     InputError
         A mask is empty on its image.
     """
+    flips = False, pair.start.mirrored
     found = [
-        None if layer is None else mask_on(grid, layer, plane)
-        for grid, layer, plane in zip(pair.grids, drawn, pair.planes, strict=True)
+        None if layer is None else mask_on(grid, layer, plane, mirrored=flip)
+        for grid, layer, plane, flip in zip(pair.grids, drawn, pair.planes, flips, strict=True)
     ]
-    if pair.start.mirrored and found[1] is not None:
-        found[1] = found[1][:, ::-1]
     return {"mask_fixed": found[0], "mask_moving": found[1]}
 
 
@@ -212,14 +126,20 @@ def registering(
         Makes the generator of `Progress` that returns a `Registration` between the pixels of the
         finest levels.
     """
-    fixed = read(pair.fixed, pair.levels[0]).lazy(pair.planes[0])
-    moving = read(pair.moving, pair.levels[1]).lazy(pair.planes[1])
+
+    def ask() -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled
+
+    invalid = keywords.get("invalid", (None, None))
+    fixed, moving = (
+        lazy_plane(*which, **options, ask=ask) for which, options in pair.planes_to_read(invalid)
+    )
 
     def steps() -> Generator[Progress, None, Any]:
         yield Progress("Reading the layers", 0, 0)
-        shown = np.asarray(moving)[:, ::-1] if pair.start.mirrored else moving
         how = {"threads": threads(), "cancelled": cancelled, **keywords}
-        run = api.register_steps(fixed, shown, operators, **how)
+        run = api.register_steps(fixed, moving, operators, **how)
         found = yield from with_best(run)
         return at_finest(pair, found)
 
@@ -245,13 +165,9 @@ def at_finest(pair: Couple, found: Any) -> Any:  # noqa: ANN401 a Registration
         return found
     fine = pair.finest
     sizes = [
-        tuple(
-            size / step
-            for size, step in zip(sizes, level_map(layer, level).diagonal()[:2], strict=True)
-        )
-        for sizes, layer, level in (
-            (found.pixel_size_fixed, pair.fixed, pair.levels[0]),
-            (found.pixel_size_moving, pair.moving, pair.levels[1]),
+        tuple(size / step for size, step in zip(sizes, to_fine.diagonal()[:2], strict=True))
+        for sizes, to_fine in zip(
+            (found.pixel_size_fixed, found.pixel_size_moving), pair.maps, strict=True
         )
     ]
     return replace(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._register_job import Couple
+from ._couple import Couple
 
 
 def couple_text(pair: Couple) -> str:

@@ -10,7 +10,7 @@ from qtpy.QtCore import QTimer
 from qtpy.QtWidgets import QFileDialog, QGridLayout, QPushButton, QWidget
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.layers import Grid, Motion, moved
+from napari_cosparse.layers import Grid, Motion, grid_of, motion_of, moved
 
 from ._register_files import load_found, save_found
 from ._register_images import checkerboard_layer, resampled
@@ -36,16 +36,14 @@ TIPS = {
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A transform between two layers as they lay when it was found.
+    """A transform between the pixels of two layers, wherever these lie now.
 
     Attributes
     ----------
     fixed, moving : napari.layers.Image
         The layers.
     grids : tuple of Grid
-        Their finest levels.
-    motion : Motion
-        Brings moving, and what belongs to it, onto fixed.
+        Their finest levels, as they lay when the transform was found.
     matrix : ndarray, shape (3, 3)
         Fixed pixel to moving pixel.
     record : dict
@@ -57,11 +55,31 @@ class Found:
     fixed: Image
     moving: Image
     grids: tuple[Grid, Grid]
-    motion: Motion
     matrix: Any
     record: dict[str, Any]
     outcome: Any = None
     layers: list[Layer] = field(default_factory=list)
+
+    @property
+    def fixed_grid(self) -> Grid:
+        """The fixed layer's pixels as they lie now."""
+        return grid_of(self.fixed)
+
+    def motion(self, layer: Layer) -> Motion:
+        """Find what brings a layer onto the fixed one.
+
+        Parameters
+        ----------
+        layer : napari.layers.Layer
+            The moving layer, which may have been dragged since, or one that belongs to it as it
+            lay when the transform was found.
+
+        Returns
+        -------
+        Motion
+        """
+        moving = grid_of(self.moving) if layer is self.moving else self.grids[1]
+        return motion_of(self.fixed_grid, moving, self.matrix)
 
 
 class Tools(QWidget):
@@ -117,7 +135,7 @@ class Tools(QWidget):
     def put(self) -> None:
         """Add the moving layer as a new one that lies on the fixed one."""
         found = self._need()
-        made = [moved(found.moving, found.motion, record=found.record)]
+        made = [moved(found.moving, found.motion(found.moving), record=found.record)]
         if self._panel.form.resample.value:
             made.append(resampled(found.moving, found))
         self._add(made)
@@ -131,7 +149,7 @@ class Tools(QWidget):
         others = [layer for layer in selected if layer not in (found.fixed, *found.layers)]
         if not others:
             raise InputError("select the layers to move in the layer list first")
-        made = [moved(layer, found.motion, record=found.record) for layer in others]
+        made = [moved(layer, found.motion(layer), record=found.record) for layer in others]
         if self._panel.form.resample.value:
             images = [layer for layer in others if isinstance(layer, Image | Labels)]
             made += [resampled(layer, found) for layer in images]

@@ -1,19 +1,12 @@
 """The kinds of rows that the panels have. Every row has a name, a label, a value and a tool-tip."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from magicgui.widgets import CheckBox, ComboBox, LineEdit, SpinBox
 from napari.layers import Layer
-from numpy.typing import NDArray
 from qtpy.QtWidgets import QComboBox, QFileDialog, QLineEdit, QSizePolicy, QStyle
-
-from napari_cosparse.core.errors import InputError
-
-Numbers = float | tuple[float, float]
 
 
 def layer_row(
@@ -169,118 +162,6 @@ def flag_row(name: str, text: str, *, value: bool) -> CheckBox:
     magicgui.widgets.CheckBox
     """
     return CheckBox(name=name, text=text, value=value)
-
-
-def parse_number(what: str, text: str) -> float | None:
-    """Read a number.
-
-    Parameters
-    ----------
-    what : str
-        What to call it in an error.
-    text : str
-        What was typed.
-
-    Returns
-    -------
-    float or None
-        None for an empty field.
-
-    Raises
-    ------
-    InputError
-        It is not a number.
-    """
-    found = parse_numbers(what, text)
-    if isinstance(found, tuple):
-        raise InputError(f"{what} {text!r} is two numbers; write one like 0.5")
-    return found
-
-
-def parse_numbers(what: str, text: str) -> Numbers | None:
-    """Read one number, or two with a comma between them.
-
-    Parameters
-    ----------
-    what : str
-        What to call it in an error.
-    text : str
-        What was typed.
-
-    Returns
-    -------
-    float, tuple of float, or None
-        None for an empty field.
-
-    Raises
-    ------
-    InputError
-        It is neither.
-    """
-    parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
-    if not parts:
-        return None
-    try:
-        numbers = [float(part) for part in parts]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise InputError(
-            f"{what} {text!r} is not a number; write one like 0.5, or leave the field empty"
-        )
-    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
-
-
-def parse_matrix(what: str, text: str) -> NDArray[np.float64] | None:
-    """Read the two upper rows of a matrix: six numbers.
-
-    Parameters
-    ----------
-    what : str
-        What to call it in an error.
-    text : str
-        What was typed, as "1, 0, 2.5; 0, 1, 7".
-
-    Returns
-    -------
-    ndarray, shape (3, 3), float64, or None
-        None for an empty field.
-
-    Raises
-    ------
-    InputError
-        It is no matrix.
-    """
-    if not text.strip():
-        return None
-    try:
-        numbers = [float(part) for part in re.split(r"[\s,;\[\]()]+", text) if part]
-    except ValueError:
-        numbers = []
-    if len(numbers) == 9:
-        return np.array(numbers).reshape(3, 3)
-    if len(numbers) != 6:
-        raise InputError(
-            f"{what} {text!r} must be six numbers, row by row like 1, 0, 2.5; 0, 1, 7 (or empty)"
-        )
-    return np.array([*numbers, 0, 0, 1]).reshape(3, 3)
-
-
-def matrix_text(matrix: NDArray[np.float64], digits: int = 17) -> str:
-    """Write the two upper rows of a matrix as `parse_matrix` reads them.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (3, 3)
-        What is written.
-    digits : int
-        Of each number; 17 keep every bit.
-
-    Returns
-    -------
-    str
-    """
-    return "; ".join(", ".join(f"{value:.{digits}g}" for value in row) for row in matrix[:2])
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 a JSON value

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from napari.layers import Layer
 
 from napari_cosparse import __version__
@@ -11,7 +10,6 @@ from napari_cosparse.core.reconstruction import Settings
 
 from ._configure import memory_bytes
 from ._job import Pair
-from ._register_job import Couple
 
 HEAD = f'''"""Made by napari-cosparse {__version__}. Run it in napari's console, where the layers
 are open, or open the files that are named below first."""
@@ -89,7 +87,7 @@ def store_script(pair: Pair, operators: str, settings: Settings, path: str) -> s
     keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
     return f"""{head("pairs_in, read", {"target": pair.target, "guide": pair.guide})}
 stored = nc.upsample_to_store(
-    read(viewer.layers[{pair.target.name!r}], {pair.levels[0]}).pixels,
+    read(viewer.layers[{pair.target.name!r}], {pair.levels[0]}).gray,
     read(viewer.layers[{pair.guide.name!r}], {pair.levels[1]}).pixels,
     {path!r},
     {operators},
@@ -198,75 +196,3 @@ pair = {"bank(learned.pair)" if join else "learned.pair"}
 for made in atom_layers(pair, {name!r}):
     viewer.add_layer(napari.layers.Layer.create(*made))
 """
-
-
-def register_script(
-    pair: Couple,
-    operators: str,
-    keywords: Mapping[str, Any],
-    masks: tuple[Layer | None, Layer | None],
-) -> str:
-    """Write a script that registers as the panel does.
-
-    Parameters
-    ----------
-    pair : Couple
-        The layers.
-    operators : str
-        Python expression of the operators.
-    keywords : mapping
-        Of `register`.
-    masks : tuple of Layer or None
-        Where the masks of the fixed and of the moving image are drawn.
-
-    Returns
-    -------
-    str
-        Python.
-    """
-    turn = "[:, ::-1]" if pair.start.mirrored else ""
-    written = {name: literal(value) for name, value in keywords.items()}
-    for name, layer, grid, plane, flip in zip(
-        ("mask_fixed", "mask_moving"), masks, "01", pair.planes, ("", turn), strict=True
-    ):
-        if layer is not None:
-            drawn = f"viewer.layers[{layer.name!r}]"
-            written[name] = f"mask_on(grids[{grid}], {drawn}, {plane!r}){flip}"
-    told = "\n".join(f"    {name}={value}," for name, value in written.items())
-    names = "grid_of, level_map, mask_on, mirror, motion_of, moved, pairs_in, read"
-    level = f"level_map(moving, {pair.levels[1]})"
-    flip = " @ mirror(grids[1].shape)" if pair.start.mirrored else ""
-    return f"""{head(names, {"fixed": pair.fixed, "moving": pair.moving})}
-fixed, moving = viewer.layers[{pair.fixed.name!r}], viewer.layers[{pair.moving.name!r}]
-levels, planes = {pair.levels!r}, {pair.planes!r}
-grids = grid_of(fixed, levels[0]), grid_of(moving, levels[1])
-found = nc.register(
-    read(fixed, levels[0]).lazy(planes[0]),
-    np.asarray(read(moving, levels[1]).lazy(planes[1])){turn},
-    {operators},
-{told}
-)
-print(found.trusted, found.because)
-matrix = {level}{flip} @ found.matrix @ np.linalg.inv(level_map(fixed, {pair.levels[0]}))
-made = moved(moving, motion_of(grid_of(fixed), grid_of(moving), matrix))
-viewer.add_layer(napari.layers.Layer.create(*made))
-"""
-
-
-def literal(value: object) -> str:
-    """Write a value as Python; arrays to the last digit.
-
-    Parameters
-    ----------
-    value : object
-        Number, text, tuple or array.
-
-    Returns
-    -------
-    str
-    """
-    if isinstance(value, np.ndarray):
-        return f"np.array({value.tolist()!r})"
-    if isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value):
-        return f"({', '.join(map(literal, value))})"
-    return repr(value)

@@ -47,8 +47,6 @@ def check_store(pair: Pair, path: str) -> None:
     if not Path(path).absolute().parent.is_dir():
         raise InputError(f"{Path(path).absolute().parent} is no folder; choose another store.")
     target, guide = pair.sources()
-    if target.rgb:
-        raise InputError("A colour target cannot be written to a store: convert it to gray first.")
     stack = match_stacks(target, guide)
     if stack.shape != target.leading or guide.leading not in ((), target.leading):
         raise InputError(
@@ -94,7 +92,7 @@ def storing(
 
     def steps() -> Any:  # noqa: ANN401 a generator of Progress
         return api.upsample_to_store_steps(
-            target.pixels,
+            target.gray,
             guide.pixels,
             path,
             operators,

@@ -9,20 +9,9 @@ from napari_cosparse.core.reconstruction import Settings
 from napari_cosparse.layers import Placing
 
 from ._form import Form
+from ._numbers import Numbers, matrix_text, parse_matrix, parse_number, parse_numbers
 from ._operators_rows import OPERATOR_TIPS, OperatorRows
-from ._rows import (
-    Numbers,
-    choice_row,
-    flag_row,
-    layer_row,
-    matrix_text,
-    parse_matrix,
-    parse_number,
-    parse_numbers,
-    path_row,
-    text_row,
-    whole_row,
-)
+from ._rows import choice_row, flag_row, layer_row, path_row, text_row, whole_row
 from ._tips import parameter_tips
 
 STRAIGHT = ("factor", "origin", "phase")  # rows that have no say if there is a transform
