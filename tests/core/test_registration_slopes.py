@@ -121,10 +121,10 @@ def test_both_adds_the_measures_and_leaves_out_the_parts_of_each():
     edges, levels, both = (made.cost(0, name, PIXELS) for name in ("mutual", "nmi", "both"))
     here = np.eye(3)
     assert both(here).cost == pytest.approx(edges(here).cost + levels(here).cost)
-    rest = [len(cost.without_each(here)) for cost in (edges, levels)]
-    costs = [part.cost for part in both.without_each(here)]
+    rest = [len(cost.without_each(here, 5)) for cost in (edges, levels)]
+    costs = [part.cost for part in both.without_each(here, 5)]
     assert len(costs) == sum(rest)
-    first = levels(here).cost + np.array([part.cost for part in edges.without_each(here)])
+    first = levels(here).cost + np.array([part.cost for part in edges.without_each(here, 5)])
     np.testing.assert_allclose(costs[: rest[0]], first)
 
 
@@ -147,3 +147,12 @@ def test_order_of_tiles_is_kept_by_any_map():
 def test_basis_is_that_of_the_group():
     made = scene("SA")
     np.testing.assert_array_equal(made.basis, matrix_group("SA", made.frame.mean_square).basis)
+
+
+def test_a_motion_changed_in_place_is_another_motion():
+    made = scene()
+    cost, here = made.cost(0, "mutual", PIXELS), np.eye(3)
+    before = cost(here)
+    here[0, 2] = 0.05
+    assert cost(here).cost != before.cost
+    assert cost(np.eye(3)).cost == before.cost

@@ -36,15 +36,15 @@ class BothCost:
         """Sum of both models of the second derivatives; see `Cost`."""
         return self._edges.curvature(tau) + self._levels.curvature(tau)
 
-    def without_each(self, tau: Matrix) -> list[Evaluation]:
+    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:
         """Leave out each part of the one and then each of the other; see `Cost`.
 
         The two divide the image differently, so that what they share is not counted.
         """
         edges, levels = self._edges(tau), self._levels(tau)
         return [
-            *(_added(part, levels) for part in self._edges.without_each(tau)),
-            *(_added(edges, part) for part in self._levels.without_each(tau)),
+            *(_added(part, levels) for part in self._edges.without_each(tau, size)),
+            *(_added(edges, part) for part in self._levels.without_each(tau, size)),
         ]
 
 

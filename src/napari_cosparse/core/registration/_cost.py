@@ -12,10 +12,10 @@ from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
 
 from ._frame import Frame, Matrix
-from ._mutual import CoSparsity, Evaluation, Sums, coupled, mutual
+from ._mutual import CoSparsity, Evaluation, Fixed, Sums, coupled, mutual
 from ._nmi import Information, evaluate_information, information_curvature
 from ._pyramid import Level
-from ._samples import choose_samples
+from ._samples import Samples, choose_samples
 from ._warped import Moving
 
 TILE = 32  # blocks: about 2000 patches, whose responses fit the cache
@@ -69,13 +69,15 @@ class Cost(Protocol):
         ndarray, shape (d, d)
         """
 
-    def without_each(self, tau: Matrix) -> list[Evaluation]:
+    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:
         """Evaluate a motion with each part of the image left out in turn: for the jackknife.
 
         Parameters
         ----------
         tau : ndarray, shape (3, 3)
             Group element in normalised coordinates.
+        size : int
+            Blocks to a part, for the co-sparsity measures.
 
         Returns
         -------
@@ -127,15 +129,19 @@ class CoSparsityCost:
         self._measure = mutual if coupling == "mutual" else coupled
         self._sparsity = CoSparsity(pair, dtype)
         samples = choose_samples(levels[0], pair.radius, pixels, seed)
-        self._tiles = [samples.part(i, i + tile) for i in range(0, len(samples), tile)]
-        self._fixed = [self._sparsity.prepare(tile) for tile in self._tiles]
+        self._samples = samples
+        self._tiles, self._fixed = self._cut(tile)
         self._total = max(float(samples.weight.sum(dtype=np.float64)), 1.0)
         self._moving = Moving(levels[1], frame, pair.radius, dtype)
         self._map = map_
+        self._last: tuple[Matrix, Evaluation] | None = None
 
     def __call__(self, tau: Matrix) -> Evaluation:
         """Evaluate a motion; see `Cost`."""
-        return self.measure(self.sums(tau))
+        # the solver, the curvature and the jackknife ask for the same motion in turn
+        if self._last is None or not np.array_equal(self._last[0], tau):
+            self._last = tau.copy(), self.measure(self.sums(tau))
+        return self._last[1]
 
     def measure(self, parts: list[Sums]) -> Evaluation:
         """Cost of the pixels of some tiles.
@@ -161,9 +167,15 @@ class CoSparsityCost:
         found = self._measure(Sums(values, slopes, weight), self._total)
         return found._replace(slope=along_basis(found.slope, self.basis))
 
-    def without_each(self, tau: Matrix) -> list[Evaluation]:
-        """Evaluate a motion with each tile left out in turn; see `Cost`."""
-        parts = self.sums(tau)
+    def _cut(self, size: int) -> tuple[list[Samples], list[Fixed]]:
+        """Divide the blocks into tiles."""
+        whole = self._samples
+        tiles = [whole.part(i, i + size) for i in range(0, len(whole), size)]
+        return tiles, [self._sparsity.prepare(tile) for tile in tiles]
+
+    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:
+        """Evaluate a motion with each part left out in turn; see `Cost`."""
+        parts = self._sums(tau, *self._cut(size))
         return [self.measure(parts[:i] + parts[i + 1 :]) for i in range(len(parts))]
 
     def sums(self, tau: Matrix) -> list[Sums]:
@@ -178,12 +190,14 @@ class CoSparsityCost:
         -------
         list of Sums
         """
+        return self._sums(tau, self._tiles, self._fixed)
 
+    def _sums(self, tau: Matrix, tiles: list[Samples], fixed: list[Fixed]) -> list[Sums]:
         def one(number: int) -> Sums:
-            warped = self._moving.warp(tau, self._tiles[number])
-            return self._sparsity.sum(self._fixed[number], warped)
+            warped = self._moving.warp(tau, tiles[number])
+            return self._sparsity.sum(fixed[number], warped)
 
-        return list(self._map(one, range(len(self._tiles))))
+        return list(self._map(one, range(len(tiles))))
 
     def curvature(self, tau: Matrix) -> NDArray[np.float64]:
         """Majorised second derivatives from every fourth tile; see `Cost`."""
@@ -263,14 +277,16 @@ class InformationCost:
         total = information_curvature(self._information, self._fixed, warped, self.basis)
         return total / max(float(warped.weight.sum(dtype=np.float64)), 1e-12)
 
-    def without_each(self, tau: Matrix) -> list[Evaluation]:
+    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:  # noqa: ARG002
         """Evaluate a motion with each strip left out in turn; see `Cost`."""
-        whole = self._samples
+        whole = self._moving.warp(tau, self._samples)
         out = []
-        for edges in np.array_split(np.arange(len(whole)), STRIPS):
-            weight = whole.weight.copy()
-            weight[edges] = 0
-            warped = self._moving.warp(tau, replace(whole, weight=weight))
+        for edges in np.array_split(np.arange(len(self._samples)), STRIPS):
+            kept = np.ones_like(whole.weight)
+            kept[edges] = 0
+            warped = replace(
+                whole, weight=whole.weight * kept, weight_gradient=whole.weight_gradient * kept
+            )
             found = evaluate_information(self._information, self._fixed, warped, self._total)
             out.append(found._replace(slope=along_basis(found.slope, self.basis)))
         return out

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ._cost import Cost
 from ._frame import Matrix
+from ._mutual import Evaluation
 from ._newton import motion_of
 from ._scene import Scene
 
@@ -23,18 +24,24 @@ class Determined:
     ----------
     error : float
         One deviation of the corners, in working pixels of the moving image.
-    gain : float
-        Cost of the start less that of the answer.
     gain_error : float
         One deviation of the gain.
+    before, after : Evaluation
+        Of the start and of the answer.
     """
 
     error: float
-    gain: float
     gain_error: float
+    before: Evaluation
+    after: Evaluation
+
+    @property
+    def gain(self) -> float:
+        """Cost of the start less that of the answer."""
+        return self.before.cost - self.after.cost
 
 
-def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix) -> Determined:
+def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix, size: int) -> Determined:
     """Leave out each part of the image in turn and see what changes.
 
     Parameters
@@ -47,12 +54,14 @@ def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix) -> Determine
         The answer.
     start : ndarray, shape (3, 3)
         Where the images lay before.
+    size : int
+        Blocks to a part.
 
     Returns
     -------
     Determined
     """
-    here, before = cost.without_each(tau), cost.without_each(start)
+    here, before = cost.without_each(tau, size), cost.without_each(start, size)
     gains = np.array([b.cost - h.cost for h, b in zip(here, before, strict=True)])
     slopes = np.stack([h.slope for h in here])
     covariance = _jackknife(slopes)
@@ -61,8 +70,9 @@ def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix) -> Determine
     spread = np.linalg.lstsq(bend, moved.T, rcond=1e-9)[0]
     return Determined(
         _corner_error(scene, tau, spread),
-        cost(start).cost - cost(tau).cost,
         float(np.sqrt(_jackknife(gains[:, None])[0, 0])),
+        cost(start),
+        cost(tau),
     )
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from napari_cosparse.core.progress import Progress
 
-from ._cost import Cost
 from ._error import determine
 from ._frame import Matrix
 from ._mosaic import Grid
@@ -109,7 +108,8 @@ def _one_level(
     if moved > LIMIT:
         return replace(found, note=f"a corner would move by {moved:.1f} px, more than {LIMIT:g} px")
     count = _count(windows.fixed[0])
-    judged = determine(windows, _by_window(windows, measure, count), state.tau, found.tau)
+    blocks = max(1, round(PIXELS / BLOCK**2 / count))  # the jackknife's parts are the windows
+    judged = determine(windows, cost, state.tau, found.tau, blocks)
     if not judged.error < found.error:
         return replace(found, note="finer pixels do not determine it better")
     # what already lies right stays as it is, to the last digit
@@ -119,12 +119,6 @@ def _one_level(
 
 def _count(level: Level) -> int:
     return len(level.windows.corners) if level.windows is not None else 1
-
-
-def _by_window(windows: Scene, measure: str, count: int) -> Cost:
-    """Cost whose parts, for the jackknife, are the windows."""
-    tile = max(1, round(PIXELS / BLOCK**2 / count))
-    return windows.cost(0, measure, PIXELS, tile)
 
 
 def _windowed(scene: Scene, grids: tuple[Grid, Grid], scale: float, tau: Matrix) -> Scene | None:

@@ -119,16 +119,18 @@ class CoSparsity:
         Sums
             In float64.
         """
-        w = warped.weight.reshape(-1)
+        w = _blocks_last(warped.weight).reshape(-1)
         b = self._atoms[1] @ self._patches(warped.values)
-        own = 1 + self._nu * b * b
+        own = self._nu * b
+        own *= b
+        own += 1
         both = fixed.energy + own
         parts = np.stack([self._sparsity(both), fixed.sparsity, self._sparsity(own)])
         b *= (2 * self._nu) * self._weights[:, None] * w
-        through_values = warped.moments(self._adjoint(b / both, b / own, warped.values.shape))
-        through_weight = warped.weight_moments(parts)
-        slopes = through_weight
-        slopes[[0, 2]] += through_values
+        np.divide(b, both, out=both)
+        np.divide(b, own, out=own)
+        slopes = warped.weight_moments(_blocks_first(parts, warped.weight.shape))
+        slopes[[0, 2]] += warped.moments(self._adjoint(both, own, warped.values.shape))
         return Sums(parts.astype(np.float64) @ w.astype(np.float64), slopes, float(w.sum()))
 
     def curvature(self, fixed: Fixed, warped: Warped, basis: Vector) -> Vector:
@@ -149,7 +151,7 @@ class CoSparsity:
             In float64.
         """
         b = self._atoms[1] @ self._patches(warped.values)
-        w = warped.weight.reshape(-1)
+        w = _blocks_last(warped.weight).reshape(-1)
         pull = (2 * self._nu) * self._weights[:, None] * w / (1 + fixed.energy + self._nu * b * b)
         root = np.sqrt(pull)
         steps = [
@@ -162,22 +164,24 @@ class CoSparsity:
     def _patches(self, blocks: Plane) -> Plane:
         """Patches at the centres of blocks, one per column, shape (pixels, centres)."""
         width, side = 2 * self.radius + 1, blocks.shape[1] - 2 * self.radius
-        out = np.empty((width * width, len(blocks), side, side), self.dtype)
+        planes = _blocks_last(blocks)
+        out = np.empty((width * width, side, side, len(blocks)), self.dtype)
         for tap in range(width * width):
             row, column = divmod(tap, width)
-            out[tap] = blocks[:, row : row + side, column : column + side]
+            out[tap] = planes[row : row + side, column : column + side]
         return out.reshape(width * width, -1)
 
     def _adjoint(self, joint: Plane, alone: Plane, shape: tuple[int, ...]) -> Plane:
         """Adjoint of the patches' responses for two weights, shape (2, blocks, s, s)."""
         width, side = 2 * self.radius + 1, shape[1] - 2 * self.radius
-        out = np.zeros((2, *shape), self.dtype)
-        for number, pull in enumerate((joint, alone)):
-            back = (self._atoms[1].T @ pull).reshape(width * width, shape[0], side, side)
+        out = np.zeros((2, *shape[1:], shape[0]), self.dtype)
+        for planes, pull in zip(out, (joint, alone), strict=True):
+            back = (self._atoms[1].T @ pull).reshape(width * width, side, side, shape[0])
             for tap in range(width * width):
                 row, column = divmod(tap, width)
-                out[number, :, row : row + side, column : column + side] += back[tap]
-        return out
+                part = planes[row : row + side, column : column + side]
+                part += back[tap]  # unlike planes[...] += ..., this copies nothing back
+        return np.moveaxis(out, -1, 1)
 
     def _sparsity(self, energy: Plane) -> Plane:
         """Weighted sum over the atoms of log(energy): few logarithms of products where it can."""
@@ -188,6 +192,16 @@ class CoSparsity:
             product *= energy[start : start + len(product)]
         out: Plane = self._weights[0] * np.log(product).sum(0)
         return out
+
+
+def _blocks_last(blocks: Plane) -> Plane:
+    """Put the same place of all blocks in a row, shape (s, s, blocks): long runs in memory."""
+    return np.ascontiguousarray(np.moveaxis(blocks, 0, -1))
+
+
+def _blocks_first(planes: Plane, shape: tuple[int, ...]) -> Plane:
+    """Undo `_blocks_last` for several quantities, shape (n, *shape)."""
+    return np.moveaxis(planes.reshape(-1, *shape[1:], shape[0]), -1, 1)
 
 
 def _matrices(pair: OperatorPair, side: str, radius: int, dtype: np.dtype[np.floating]) -> Plane:

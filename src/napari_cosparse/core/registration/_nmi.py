@@ -21,7 +21,6 @@ from ._warped import Warped
 
 LEAST_BINS, MOST_BINS = 8, 32
 SAMPLES_PER_BIN = 12  # K = sqrt(n / 12): about a dozen pixels per cell of the joint histogram
-TAILS = (0.5, 99.5)  # per cent: grey levels beyond share the outermost bins
 BIN_VARIANCE = 1.0 / 3  # of the cubic spline, in squared bins
 Indices = NDArray[np.int64]
 
@@ -55,8 +54,8 @@ class Information:
 
     def __init__(self, fixed: Level, moving: Level, count: int) -> None:
         self.bins = int(np.clip(np.sqrt(count / SAMPLES_PER_BIN), LEAST_BINS, MOST_BINS))
-        self._range_fixed = _range(fixed)
-        self._low, span = _range(moving)
+        self._range_fixed = fixed.grey_levels  # those beyond share the outermost bins
+        self._low, span = moving.grey_levels
         # the outermost splines must lie within the bins: centres from 1 to bins - 2
         self.per_unit = (self.bins - 3) / span
 
@@ -119,14 +118,6 @@ class Information:
             share = binned.weights[tap].astype(np.float64) * weight
             total += np.bincount(binned.cells + tap, share, size)[:size]
         return total.reshape(self.bins, self.bins)
-
-
-def _range(level: Level) -> tuple[float, float]:
-    values = level.image[level.usable] if level.usable.any() else level.image
-    low, high = (float(v) for v in np.percentile(values, TAILS))
-    if high <= low:
-        low, high = float(values.min()), float(values.max())
-    return low, (high - low) or 1.0
 
 
 class Entropies(NamedTuple):

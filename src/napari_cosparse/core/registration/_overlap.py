@@ -35,11 +35,7 @@ class Overlap:
         self.shape, self._faded = usable.shape, faded
         self.rims = [max(LEAST_RIM, RIM_SHARE * size) for size in self.shape]
         self.dtype = np.dtype(dtype)
-        # one pixel more, over which the weight falls to zero
-        inner = minimum_filter(usable, 2 * radius + 3, mode="nearest") if radius else usable
-        self._mask = (
-            None if usable.all() else Spline(inner.astype(float), interpolate=False, dtype=dtype)
-        )
+        self._mask = None if usable.all() else _mask(usable, radius, self.dtype)
 
     def weigh(self, rows: Plane, columns: Plane) -> tuple[Plane, Plane, Plane]:
         """Weight and its derivatives.
@@ -67,7 +63,15 @@ class Overlap:
         if not self._faded:
             return np.ones(positions.shape, self.dtype), np.zeros(positions.shape, self.dtype)
         last, rim = self.shape[axis] - 1, self.rims[axis]
+        if positions.min() >= rim and positions.max() <= last - rim:  # most tiles: well inside
+            return np.ones(positions.shape, self.dtype), np.zeros(positions.shape, self.dtype)
         near = np.minimum(positions, last - positions)
         t = np.clip(near / rim, 0, 1).astype(self.dtype)
         sign = np.where(positions <= last - positions, 1, -1).astype(self.dtype)
         return t * t * (3 - 2 * t), sign * 6 * t * (1 - t) / self.dtype.type(rim)
+
+
+def _mask(usable: Mask, radius: int, dtype: DTypeLike) -> Spline:
+    # one pixel more, over which the weight falls to zero
+    inner = minimum_filter(usable, 2 * radius + 3, mode="nearest") if radius else usable
+    return Spline(inner.astype(float), interpolate=False, dtype=dtype)

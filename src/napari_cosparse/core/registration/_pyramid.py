@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,12 @@ from scipy.ndimage import gaussian_filter, minimum_filter
 from napari_cosparse.core.types import Mask, Plane
 
 from ._sides import Side, contrast
+from ._spline import Spline
 
 SMOOTHING = 0.7  # pixels: deviation of the Gaussian before every second pixel is dropped
 LEAST_SIDE = 24  # pixels: below this a level has too few patches
 LEVELS = 4
+TAILS = (0.5, 99.5)  # per cent: grey levels beyond are outliers
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,20 @@ class Level:
     def constant(self) -> bool:
         """Whether nothing is left to align by."""
         return not self.image.any()
+
+    @cached_property
+    def spline(self) -> Spline:
+        """The image between its pixels, in float32; every cost of the level needs it."""
+        return Spline(self.image)
+
+    @cached_property
+    def grey_levels(self) -> tuple[float, float]:
+        """Darkest usable grey level but for outliers, and the distance to the brightest."""
+        values = self.image[self.usable] if self.usable.any() else self.image
+        low, high = (float(v) for v in np.percentile(values, TAILS))
+        if high <= low:
+            low, high = float(values.min()), float(values.max())
+        return low, (high - low) or 1.0
 
 
 def pyramid(side: Side, levels: int) -> list[Level]:

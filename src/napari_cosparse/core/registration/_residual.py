@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import fft2, ifft2
+from scipy.fft import fft2, ifft2, irfft2, next_fast_len, rfft2
 from scipy.ndimage import affine_transform
 
 from ._frame import Matrix
@@ -77,9 +77,11 @@ def warped(scene: Scene, fixed: Level, moving: Level, tau: Matrix) -> Level:
 
 def _local_shift(first: NDArray[np.complex64], second: NDArray[np.complex64]) -> float:
     """Length of the shift between two windows; NaN if none stands out."""
-    shape = tuple(2 * size for size in first.shape)
+    # wide enough that shifts within reach do not wrap around
+    shape = tuple(next_fast_len(size + REACH, real=True) for size in first.shape)
     match = ifft2(np.conj(fft2(first, shape)) * fft2(second, shape)).real
-    chance = ifft2(np.conj(fft2(np.abs(first) ** 2, shape)) * fft2(np.abs(second) ** 2, shape)).real
+    own, other = rfft2(np.abs(first) ** 2, shape), rfft2(np.abs(second) ** 2, shape)
+    chance = irfft2(np.conj(own) * other, shape)
     room = chance > 0.1 * max(float(chance.max()), 1e-6)
     score = np.where(room, match / np.sqrt(np.maximum(chance, 1e-6) / 2), 0)
     near = np.roll(score, (REACH, REACH), (0, 1))[: 2 * REACH + 1, : 2 * REACH + 1]

@@ -81,7 +81,7 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
         fine = replace(fine, tau=task.start)
         reason = f"{verdict.because}; the start is kept, as the gain is within its error"
         verdict = replace(verdict, because=reason)
-    return _result(task, scene, outcome, verdict, fine)
+    return _result(task, scene, outcome, verdict, found, fine)
 
 
 def _surer(
@@ -91,7 +91,7 @@ def _surer(
     measure, before = outcome.measure, outcome.answer
     answer = yield from descend(scene, measure, before.tau, 0, pixels=MANY_PIXELS)
     tile = JACKKNIFE_TILE * MANY_PIXELS // PIXELS
-    again = determine(scene, scene.cost(0, measure, MANY_PIXELS, tile), answer.tau, start)
+    again = determine(scene, scene.cost(0, measure, MANY_PIXELS), answer.tau, start, tile)
     near = distance(scene, answer.tau, before.tau) <= FAR * found.error
     if not (near and again.error < found.error):
         return outcome, found
@@ -131,8 +131,8 @@ def _with_matrix(task: Task, steps: Generator[Progress, None, T]) -> Generator[P
 
 
 def _determined(scene: Scene, outcome: Outcome, start: Matrix) -> Determined:
-    cost = scene.cost(0, outcome.measure, PIXELS, JACKKNIFE_TILE)
-    return determine(scene, cost, outcome.answer.tau, start)
+    cost = scene.cost(0, outcome.measure, PIXELS)
+    return determine(scene, cost, outcome.answer.tau, start, JACKKNIFE_TILE)
 
 
 def _result(
@@ -140,11 +140,14 @@ def _result(
     scene: Scene,
     outcome: Outcome,
     verdict: Verdict,
+    found: Determined,
     fine: Fine,
 ) -> Registration:
     answer, tau = outcome.answer, fine.tau
-    cost = scene.cost(0, outcome.measure, PIXELS)
-    before, after = cost(task.start), cost(tau)
+    before = found.before
+    after = before if tau is task.start else found.after
+    if tau is not task.start and tau is not answer.tau:
+        after = scene.cost(0, outcome.measure, PIXELS)(tau)
     residual = residual_map(scene, tau)
     return Registration(
         matrix=task.matrix(tau, reflected=outcome.reflected),

@@ -128,7 +128,8 @@ def _weights(level: Level, radius: int, block: int) -> Plane:
     """Usable centres, cut into blocks: shape (down, across, block, block)."""
     usable = level.usable
     if radius:
-        usable = minimum_filter(usable, 2 * radius + 1, mode="nearest")
+        if not usable.all():
+            usable = minimum_filter(usable, 2 * radius + 1, mode="nearest")
         usable = usable[radius:-radius, radius:-radius]
     down, across = (-(-size // block) for size in usable.shape)
     full = np.zeros((down * block, across * block), np.float32)

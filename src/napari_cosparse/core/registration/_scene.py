@@ -13,7 +13,7 @@ from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
 
 from ._both import BothCost
-from ._cost import TILE, CoSparsityCost, Cost, InformationCost
+from ._cost import CoSparsityCost, Cost, InformationCost
 from ._frame import Frame, Matrix, corner_motion
 from ._newton import State, refine
 from ._pyramid import Level, depth, pyramid
@@ -81,7 +81,7 @@ class Scene:
     def _levels(self) -> list[tuple[Level, Level]]:
         return list(zip(self.fixed, self.moving, strict=True))
 
-    def cost(self, level: int, measure: str, pixels: int, tile: int = TILE) -> Cost:
+    def cost(self, level: int, measure: str, pixels: int) -> Cost:
         """Cost of a motion at one level.
 
         Parameters
@@ -92,15 +92,13 @@ class Scene:
             Which measure.
         pixels : int
             Number of pixels that suffices.
-        tile : int
-            Blocks to a tile, for the co-sparsity measures.
 
         Returns
         -------
         Cost
         """
         if measure == "both":
-            parts = (self.cost(level, name, pixels, tile) for name in ("mutual", "nmi"))
+            parts = (self.cost(level, name, pixels) for name in ("mutual", "nmi"))
             return BothCost(*parts)
         levels = self._levels[level]
         if measure == "nmi":
@@ -114,7 +112,6 @@ class Scene:
             pixels,
             self.seed,
             self.map_,
-            tile=tile,
         )
 
     def walk(

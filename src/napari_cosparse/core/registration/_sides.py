@@ -197,7 +197,7 @@ def contrast(image: Plane, usable: Mask) -> float:
     float
         In the image's unit; 0 for a constant image.
     """
-    whole = minimum_filter(usable, PATCH, mode="nearest")
+    whole = usable if usable.all() else minimum_filter(usable, PATCH, mode="nearest")
     if not whole.any():
         whole = usable
     if not whole.any():

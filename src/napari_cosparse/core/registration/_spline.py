@@ -88,9 +88,14 @@ def cubic_weights(t: Plane) -> Plane:
         Weights; they sum to one.
     """
     s = 1 - t
-    return np.stack(
-        [s**3 / 6, (4 - 3 * t * t * (2 - t)) / 6, (4 - 3 * s * s * (2 - s)) / 6, t**3 / 6]
-    ).astype(t.dtype, copy=False)
+    out = np.empty((4, *t.shape), t.dtype)
+    t2, s2 = t * t, s * s
+    np.multiply(s2, s, out=out[0])
+    np.multiply(t2, t, out=out[3])
+    np.subtract(4, 3 * t2 * (2 - t), out=out[1])
+    np.subtract(4, 3 * s2 * (2 - s), out=out[2])
+    out /= 6
+    return out
 
 
 def cubic_slopes(t: Plane) -> Plane:
@@ -107,6 +112,10 @@ def cubic_slopes(t: Plane) -> Plane:
         Derivatives; they sum to zero.
     """
     s = 1 - t
-    return np.stack([-s * s / 2, t * (3 * t - 4) / 2, -s * (3 * s - 4) / 2, t * t / 2]).astype(
-        t.dtype, copy=False
-    )
+    out = np.empty((4, *t.shape), t.dtype)
+    np.multiply(s, -s, out=out[0])
+    np.multiply(t, 3 * t - 4, out=out[1])
+    np.multiply(s, 4 - 3 * s, out=out[2])
+    np.multiply(t, t, out=out[3])
+    out /= 2
+    return out

@@ -132,7 +132,8 @@ class Moving:
     ) -> None:
         self.scale, self.frame = level.scale, frame
         self.dtype = np.dtype(dtype)
-        self._spline = Spline(level.image, dtype=dtype)
+        exact = self.dtype != np.float32
+        self._spline = Spline(level.image, dtype=dtype) if exact else level.spline
         self._windows = level.windows
         self._overlap = Overlap(level.usable, radius, dtype, faded=level.windows is None)
 
