@@ -74,7 +74,7 @@ def test_ome_zarr_guide_gives_scale_and_units(run, stores, tmp_path):
     words = ("upsample", stores / "low.zarr", stores / "guide.zarr", "-o", tmp_path / "a.ome.zarr")
     code, _, err = run(*words)
     assert code == 2
-    assert "exists already" in err[0]
+    assert "exists already; --overwrite replaces it, or choose another name" in err[0]
 
 
 @pytest.mark.parametrize("option", [("--memory", "1GB"), ("--block", 64), ("--resume",)])
@@ -161,7 +161,7 @@ def test_interrupted_learning_is_continued(run, files, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.glob("b*")) == ["b.npz.partial"]
     code, _, err = run(*words, "-o", out)
     assert code == 2
-    assert "resume" in err[0]
+    assert "--resume continues it, --overwrite deletes it" in err[0]
     code, _, err = run(*words, "--seed", 1, "-o", out, "--resume")
     assert code == 2
     assert "another job" in err[0]

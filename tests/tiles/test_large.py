@@ -254,7 +254,7 @@ def test_another_job_is_refused_unless_overwritten(tmp_path):
 
 def test_a_half_made_folder_is_refused(tmp_path):
     (tmp_path / "o.zarr.partial/solved").mkdir(parents=True)
-    with pytest.raises(InputError, match="half made"):
+    with pytest.raises(InputError, match=r"not made to the end.*overwrite=True"):
         upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", OPERATORS)
     assert not (tmp_path / "o.zarr").exists()
 

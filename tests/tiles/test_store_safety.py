@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 import zarr
 
 from napari_cosparse import degrade, make_scene, upsample_to_store
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.tiles import _folder, _output
 
 SCENE = make_scene((48, 64), 0)
 TARGET = degrade(SCENE.depth, 4)
@@ -52,11 +55,97 @@ def test_a_store_is_overwritten_when_asked(inputs, tmp_path):
 
 
 def test_a_colour_target_is_not_taken_for_a_stack(tmp_path):
-    target = np.stack([TARGET] * 3, -1)
-    with pytest.raises(InputError, match=r"colour=\(True, None\)"):
-        upsample_to_store(target, SCENE.guide, tmp_path / "out.zarr", "differences")
-    assert not list(tmp_path.iterdir())
-    found = upsample_to_store(
-        target, SCENE.guide, tmp_path / "out.zarr", "differences", colour=(True, None)
-    )
+    found = go((np.stack([TARGET] * 3, -1), SCENE.guide), tmp_path / "out.zarr")
     assert found.shape == (48, 64, 3)
+
+
+def test_a_stack_of_narrow_planes_is_not_taken_for_colour(tmp_path):
+    scene = make_scene((48, 16), 0)
+    target = np.stack([degrade(scene.depth, 4)] * 2)  # (2, 12, 4)
+    assert go((target, scene.guide), tmp_path / "out.zarr").shape == (2, 48, 16)
+
+
+def test_where_sizes_do_not_tell_colour_must_be_said(tmp_path):
+    scene = make_scene((16, 16), 0)
+    target = np.stack([degrade(scene.depth, 4)] * 4)  # (4, 4, 4)
+    with pytest.raises(InputError, match=r"may be 4 planes of 4 x 4 samples or an image"):
+        go((target, scene.guide), tmp_path / "out.zarr")
+    assert not list(tmp_path.iterdir())
+    for colour, name in ((False, "a.zarr"), (True, "b.zarr")):
+        found = go((target, scene.guide), tmp_path / name, colour=(colour, None))
+        assert found.shape == ((16, 16, 4) if colour else (4, 16, 16))
+
+
+def test_colours_of_a_part_are_colours(tmp_path):
+    target = np.stack([TARGET[:6, :8]] * 3, -1)
+    found = go((target, SCENE.guide), tmp_path / "out.zarr", factor=4, origin=(1.5, 1.5))
+    assert found.shape == (48, 64, 3)
+
+
+def test_colours_come_before_the_plane_in_ome_zarr(tmp_path):
+    target = np.stack([TARGET, TARGET[::-1], TARGET], -1)
+    out = tmp_path / "out.ome.zarr"
+    assert go((target, SCENE.guide), out, pixel_size=(0.5, 0.25)).shape == (3, 48, 64)
+    (image,) = zarr.open_group(out, mode="r").attrs["ome"]["multiscales"]
+    assert [axis["name"] for axis in image["axes"]] == ["c", "y", "x"]
+    scale = image["datasets"][0]["coordinateTransformations"][0]["scale"]
+    assert scale == [1.0, 0.5, 0.25]
+
+
+def test_axes_that_ome_zarr_does_not_know_are_refused(tmp_path):
+    deep = np.stack([np.stack([TARGET] * 3, -1)] * 2)  # (2, m, m, 3): t, c, y, x
+    assert go((deep, SCENE.guide), tmp_path / "a.ome.zarr").shape == (2, 3, 48, 64)
+    with pytest.raises(InputError, match=r"order t, c, z, y, x only; write a plain array"):
+        go((deep, SCENE.guide), tmp_path / "b.ome.zarr", axes="zyxc")
+    many = np.zeros((1, 1, 1, 1, *TARGET.shape), TARGET.dtype) + TARGET
+    with pytest.raises(InputError, match="target has 6 axes, but OME-Zarr has 5"):
+        go((many, SCENE.guide), tmp_path / "b.ome.zarr")
+    assert go((many, SCENE.guide), tmp_path / "c.zarr").shape == (1, 1, 1, 1, 48, 64)
+
+
+def test_links_are_neither_followed_nor_replaced(inputs, tmp_path):
+    go(inputs, tmp_path / "real.zarr")
+    (tmp_path / "link.zarr").symlink_to(tmp_path / "real.zarr")
+    with pytest.raises(InputError, match=r"link\.zarr exists already; overwrite=True replaces it"):
+        go(inputs, tmp_path / "link.zarr")
+    with pytest.raises(InputError, match="is a link to"):
+        go(inputs, tmp_path / "link.zarr", overwrite=True)
+    (tmp_path / "input.zarr").symlink_to(tmp_path / "g.zarr")
+    with pytest.raises(InputError, match="lies on the input"):
+        go(inputs, tmp_path / "input.zarr", overwrite=True)
+    assert np.isfinite(zarr.open_array(tmp_path / "real.zarr")[:]).all()
+
+
+def test_a_folder_that_cannot_be_written(inputs, tmp_path, monkeypatch):
+    monkeypatch.setattr(_output.os, "access", lambda *_: False)  # the superuser may write anywhere
+    with pytest.raises(InputError, match="nothing can be written to the folder"):
+        go(inputs, tmp_path / "out.zarr")
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_names_with_spaces_and_letters_of_all_kinds(tmp_path):
+    place = tmp_path / "größe 图 {1} %s"
+    place.mkdir()
+    stored = go((TARGET, SCENE.guide), place / "aus gabe.ome.zarr", block=32)
+    assert stored.path.is_dir()
+    assert [path.name for path in place.iterdir()] == ["aus gabe.ome.zarr"]
+
+
+def test_killed_just_before_the_end(inputs, tmp_path, monkeypatch):
+    out = tmp_path / "out.zarr"
+
+    def killed(path, *_, **__):
+        if path == out.with_name("out.zarr.partial"):
+            raise KeyboardInterrupt
+        return remove(path)
+
+    remove = shutil.rmtree
+    monkeypatch.setattr(_folder.shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):  # the result is in its place, the rest still there
+        go(inputs, out)
+    monkeypatch.undo()
+    expected = zarr.open_array(out)[:]
+    assert np.isfinite(expected).all()
+    assert go(inputs, out, overwrite=True).blocks == 1  # it must not take an empty result for done
+    np.testing.assert_array_equal(zarr.open_array(out)[:], expected)
+    assert not out.with_name("out.zarr.partial").exists()

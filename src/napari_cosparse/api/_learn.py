@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from napari_cosparse.core import operators as learning
-from napari_cosparse.core.operators import Learned, make_settings
+from napari_cosparse.core.operators import Learned, LearnSettings, make_settings
 from napari_cosparse.core.progress import Progress, drain
+
+from ._shared import check_keywords, keywords_of
 
 
 @wraps(learning.learn_operators)
@@ -20,6 +22,9 @@ def learn_operators(
     **options: Any,  # noqa: ANN401 - those of learn_steps
 ) -> Learned:
     """Learn from images of any size; `learn_steps` has options for large ones and long runs."""
+    check_keywords(
+        learn_operators, options, keywords_of(learn_steps), LearnSettings.__dataclass_fields__
+    )
     return drain(learn_steps(pairs, **options), report)
 
 
@@ -81,6 +86,7 @@ def learn_steps(
     """
     from napari_cosparse.tiles import learning_steps
 
+    check_keywords(learn_steps, settings, LearnSettings.__dataclass_fields__)
     return learning_steps(
         pairs,
         make_settings(**settings),

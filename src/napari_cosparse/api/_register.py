@@ -13,7 +13,7 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.registration import RegisterSettings, Registration
 from napari_cosparse.io import load_operators
 
-from ._shared import REGISTER_OPERATORS, in_threads
+from ._shared import REGISTER_OPERATORS, check_keywords, in_threads, read_as
 
 
 @wraps(registration.register)
@@ -27,8 +27,10 @@ def register(
     **settings: Any,  # noqa: ANN401 - the keywords that the core declares
 ) -> Registration:
     """Register with shipped, saved or learned operators, in dask's threads."""
+    check_keywords(register, settings, RegisterSettings.__dataclass_fields__)
     pair, map_ = load_operators(operators), in_threads(threads)
-    return registration.register(fixed, moving, pair, map_=map_, report=report, **settings)
+    images = _read_as(fixed, moving, settings)
+    return registration.register(*images, pair, map_=map_, report=report, **settings)
 
 
 def register_steps(
@@ -66,10 +68,16 @@ def register_steps(
     InputError
         If an input or setting breaks a rule; at the call.
     """
+    check_keywords(register_steps, settings, RegisterSettings.__dataclass_fields__)
     return registration.register_steps(
-        fixed,
-        moving,
+        *_read_as(fixed, moving, settings),
         load_operators(operators),
         RegisterSettings(**settings),
         map_=in_threads(threads, cancelled),
     )
+
+
+def _read_as(fixed: Any, moving: Any, settings: dict[str, Any]) -> tuple[Any, Any]:  # noqa: ANN401
+    """Give images in chunks names for their errors; a region is cut out without being read."""
+    whole = settings.get("region") is None
+    return read_as(fixed, "fixed") if whole else fixed, read_as(moving, "moving")

@@ -11,7 +11,7 @@ from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.core.reconstruction import Settings
 from napari_cosparse.io import load_operators
 
-from ._shared import DEFAULT_OPERATORS
+from ._shared import DEFAULT_OPERATORS, check_keywords, keywords_of
 
 if TYPE_CHECKING:
     from napari_cosparse.tiles import Stored
@@ -57,6 +57,12 @@ def upsample_to_store(
     OSError
         If a part cannot be read or written, with its place; what was finished stays.
     """
+    check_keywords(
+        upsample_to_store,
+        options,
+        keywords_of(upsample_to_store_steps),
+        Settings.__dataclass_fields__,
+    )
     return drain(upsample_to_store_steps(target, guide, output, operators, **options), report)
 
 
@@ -72,7 +78,7 @@ def upsample_to_store_steps(
     threads: int | None = None,
     overwrite: bool = False,
     resume: bool = True,
-    colour: tuple[Any, Any] = (False, None),
+    colour: tuple[Any, Any] = (None, None),
     level: tuple[int, int] = (0, 0),
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,
@@ -110,14 +116,16 @@ def upsample_to_store_steps(
         Continue an unfinished run of the same job.
     colour : tuple of bool, "first" or None
         Whether the last axis of target and guide holds channels, or the one before the rows
-        ("first"); None: the last one, if it has length 3 or 4. Channels of a target are
-        upsampled one by one.
+        ("first"). If None, the last one does if it has length 3 or 4; that of a target, unless
+        its planes are as narrow: where both make sense of the sizes, it must be said. Channels of
+        a target are upsampled one by one.
     level : tuple of int
-        Level of a multiscale target and guide.
+        Level of a multiscale target and guide; 0 is the finest.
     axes : str, optional
-        Names of the target's axes for OME-Zarr; the last ones of tczyx if None.
+        Names of the target's axes for OME-Zarr; the last ones of tczyx if None, and c for colours.
     pixel_size, units : sequence, optional
-        Size of a pixel of the result along each of these axes, and units, for OME-Zarr.
+        Size of a pixel of the result along each of these axes, and units, for OME-Zarr; or two,
+        for rows and columns.
     cancelled : callable, optional
         Asked many times a second whether to stop, between two steps too; if so, the generator
         raises `napari_cosparse.tiles.Cancelled`. What was finished stays, as always.
@@ -136,6 +144,7 @@ def upsample_to_store_steps(
     """
     from napari_cosparse.tiles import store_steps
 
+    check_keywords(upsample_to_store_steps, settings, Settings.__dataclass_fields__)
     return store_steps(
         target,
         guide,

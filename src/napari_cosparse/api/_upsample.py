@@ -15,7 +15,7 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings, Upsampled
 from napari_cosparse.io import load_operators
 
-from ._shared import DEFAULT_OPERATORS, gather, in_threads
+from ._shared import DEFAULT_OPERATORS, check_keywords, gather, in_threads
 
 
 @wraps(reconstruction.upsample)
@@ -29,8 +29,9 @@ def upsample(
     **settings: Any,  # noqa: ANN401 - the keywords that the core declares
 ) -> Upsampled:
     """Upsample with shipped, saved or learned operators, in dask's threads."""
+    check_keywords(upsample, settings, Settings.__dataclass_fields__)
     pair, map_ = load_operators(operators), in_threads(threads)
-    images = gather(target), gather(guide)
+    images = gather(target, "target"), gather(guide, "guide")
     return reconstruction.upsample(*images, pair, map_=map_, report=report, **settings)
 
 
@@ -69,7 +70,8 @@ def upsample_steps(
     InputError
         If an input or setting breaks a rule; at the call.
     """
-    images, pair = (gather(target), gather(guide)), load_operators(operators)
+    check_keywords(upsample_steps, settings, Settings.__dataclass_fields__)
+    images, pair = (gather(target, "target"), gather(guide, "guide")), load_operators(operators)
     return reconstruction.upsample_steps(
         *images, pair, Settings(**settings), map_=in_threads(threads, cancelled)
     )

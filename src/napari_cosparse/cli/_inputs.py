@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.io import ZarrImage, is_zarr, open_zarr, read_image
-from napari_cosparse.tiles import planes_of
+from napari_cosparse.tiles import gather, planes_of
 
 from ._record import describe_file
 
@@ -56,7 +56,7 @@ def load_image(path: Path) -> InputImage:
         If it cannot be read.
     """
     zarr = is_zarr(path)
-    pixels = np.asarray(open_zarr(path).array) if zarr else read_image(path)
+    pixels = gather(open_zarr(path).array, str(path)) if zarr else read_image(path)
     named = {"file": str(path)} if zarr else describe_file(path)
     record = {**named, "shape": list(pixels.shape), "dtype": str(pixels.dtype)}
     return InputImage(pixels, record)
@@ -155,14 +155,31 @@ def load_gray(path: Path) -> InputImage:
         If it cannot be read, or its channels differ.
     """
     image = load_image(path)
-    if image.pixels.ndim == 2:
-        return image
-    first = image.pixels[..., :1]
-    unknown = np.isnan(image.pixels) & np.isnan(first)  # NaN is not equal to itself
-    same = (image.pixels == first) | unknown
-    if not same.all():
+    gray = as_gray(image.pixels)
+    if gray is None:
         raise InputError(
-            f"{path} is in colour ({image.size}); the target needs one value a pixel. "
-            "Save the channel to upsample as a gray image"
+            f"{path} is in colour ({image.size}); the target needs one value a pixel. Save the "
+            "channel to upsample as a gray image, or write to a Zarr store (-o NAME.zarr), where "
+            "the channels are upsampled one by one"
         )
-    return InputImage(first[..., 0].copy(), image.record)
+    return InputImage(gray, image.record)
+
+
+def as_gray(pixels: NDArray[Any]) -> NDArray[Any] | None:
+    """Take one channel if all are the same.
+
+    Parameters
+    ----------
+    pixels : ndarray, shape (H, W) or (H, W, channels)
+        Of an image file.
+
+    Returns
+    -------
+    ndarray, shape (H, W), or None
+        None if they differ.
+    """
+    if pixels.ndim == 2:
+        return pixels
+    first = pixels[..., :1]
+    unknown = np.isnan(pixels) & np.isnan(first)  # NaN is not equal to itself
+    return first[..., 0].copy() if ((pixels == first) | unknown).all() else None

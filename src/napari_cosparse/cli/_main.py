@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.errors import InputError, OccupiedError
 
 from ._parser import parse
 from ._terminal import complain
@@ -36,6 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:  # its text says what was kept, if anything was
         complain(str(interrupt) or "stopped; nothing was written")
         return INTERRUPTED
+    except OccupiedError as error:
+        complain(f"error: {error.spelled('--{}'.format)}")
+        return WRONG_INPUT
     except InputError as error:
         complain(f"error: {error}")
         return WRONG_INPUT

@@ -184,18 +184,7 @@ def _add_upsample(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="image to write (.tif, .npy, .png, .pgm), or Zarr store (.zarr, .ome.zarr)",
     )
-    add(_ANY_FACTOR, type=_numbers, metavar="F",
-        help="guide pixels per target pixel: one number, or two for rows and columns; "
-        "from the sizes if not given")  # fmt: skip
-    add(
-        "--phase",
-        choices=("centre", "corner"),
-        default="centre",
-        help="place of the first sample: amid its guide pixels or on the first [%(default)s]",
-    )
-    add("--transform", type=Path, metavar="T",
-        help="where the guide's pixels lie in the target: a transform that `register GUIDE TARGET` "
-        "wrote (.json); instead of --factor and --phase")  # fmt: skip
+    _add_place(parser)
     add("--blur", choices=("box", "gaussian", "bicubic", "none"), default="box",
         help="what a sample averages over [%(default)s]")  # fmt: skip
     add("--noise", type=float, metavar="SIGMA",
@@ -216,6 +205,22 @@ def _add_upsample(parser: argparse.ArgumentParser) -> None:
         help="type of the result: rounded to the target's, or float32; if not given, float32 "
         "where the format has it")  # fmt: skip
     _add_blocks(parser)
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where the target lies on the guide."""
+    add = parser.add_argument
+    add(_ANY_FACTOR, type=_numbers, metavar="F",
+        help="guide pixels per target pixel: one number, or two for rows and columns; "
+        "from the sizes if not given")  # fmt: skip
+    add(
+        "--phase",
+        choices=("centre", "corner"),
+        help="place of the first sample: amid its guide pixels or on the first [centre]",
+    )
+    add("--transform", type=Path, metavar="T",
+        help="where the guide's pixels lie in the target: a transform that `register GUIDE TARGET` "
+        "wrote (.json); instead of --factor and --phase")  # fmt: skip
 
 
 def _add_blocks(parser: argparse.ArgumentParser) -> None:

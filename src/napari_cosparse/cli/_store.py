@@ -11,7 +11,7 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import drain
 from napari_cosparse.io import ZarrImage, is_zarr, open_zarr
 
-from ._inputs import colour_of, load_gray, load_image
+from ._inputs import as_gray, colour_of, load_image
 from ._resume import stoppable
 from ._terminal import bar, number, say
 from ._transform_option import read_option
@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> None:
     OSError
         If a part cannot be read or written; what was finished stays.
     """
-    target, guide = _open(arguments.target, gray=True), _open(arguments.guide, gray=False)
+    target, guide = _open(arguments.target, gray=True), _open(arguments.guide)
     steps = upsample_to_store_steps(
         target.array,
         guide.array,
@@ -67,11 +67,11 @@ def run(arguments: Namespace) -> None:
         threads=arguments.threads,
         overwrite=arguments.overwrite,
         resume=arguments.resume,
-        colour=(False, colour_of(guide, "guide")),
+        colour=(_target_colour(target), colour_of(guide, "guide")),
         **_axes(target, guide),
         factor=arguments.factor,
-        phase=arguments.phase,
-        transform=read_option(arguments, target.array.shape[-2:], _plane(guide)),
+        phase=arguments.phase or "centre",
+        transform=read_option(arguments, _plane(target), _plane(guide)),
         blur=arguments.blur,
         noise=arguments.noise,
         invalid=arguments.invalid,
@@ -96,27 +96,39 @@ def _rest(steps: Any) -> Any:  # noqa: ANN401 - a generator of Progress that ret
     return (yield from steps)
 
 
-def _open(path: Path, *, gray: bool) -> ZarrImage:
-    """Open a store, or read an image file."""
+def _open(path: Path, *, gray: bool = False) -> ZarrImage:
+    """Open a store, or read an image file; a target that was saved as RGB may be gray."""
     if is_zarr(path):
         return open_zarr(path)
-    return ZarrImage((load_gray if gray else load_image)(path).pixels)
+    pixels = load_image(path).pixels
+    plain = as_gray(pixels) if gray else None
+    return ZarrImage(pixels if plain is None else plain)
 
 
-def _plane(guide: ZarrImage) -> tuple[int, ...]:
-    """Rows and columns of the guide."""
-    shape: tuple[int, ...] = guide.array.shape
-    coloured = colour_of(guide, "guide") is None and len(shape) > 2 and shape[-1] in (3, 4)
+def _target_colour(target: ZarrImage) -> bool | None:
+    """Whether the last axis of the target holds channels; None if the sizes must tell."""
+    return target.axes.endswith("yxc") if target.axes else None
+
+
+def _plane(image: ZarrImage) -> tuple[int, ...]:
+    """Rows and columns of an image; where the axes have no names, three or four are colours."""
+    shape: tuple[int, ...] = image.array.shape
+    coloured = image.axes.endswith("c") or (
+        not image.axes and len(shape) > 2 and shape[-1] in (3, 4)
+    )
     return shape[-3:-1] if coloured else shape[-2:]
 
 
 def _axes(target: ZarrImage, guide: ZarrImage) -> dict[str, Any]:
     """Names, pixel sizes and units of the result: the target's, on the guide's grid."""
-    count = len(target.array.shape)
     if not guide.scale:
         return {"axes": target.axes or None}
-    names = target.axes or "tczyx"[-count:]
+    size, unit = guide.scale[-2:], guide.units[-2:]
+    if not target.axes:
+        return {"axes": None, "pixel_size": size, "units": unit}
+    count = len(target.axes)
     scale = list(target.scale or (1.0,) * count)
     units = list(target.units or (None,) * count)
-    scale[-2:], units[-2:] = guide.scale[-2:], guide.units[-2:]
-    return {"axes": names, "pixel_size": scale, "units": units}
+    down = target.axes.index("y")
+    scale[down : down + 2], units[down : down + 2] = size, unit
+    return {"axes": target.axes, "pixel_size": scale, "units": units}

@@ -37,7 +37,7 @@ def read_option(arguments: Namespace, target: Shape, guide: Shape) -> NDArray[np
     path = arguments.transform
     if path is None:
         return None
-    if arguments.factor is not None or arguments.phase != "centre":
+    if arguments.factor is not None or arguments.phase is not None:
         raise InputError("--transform says where every sample lies; leave --factor and --phase out")
     if path.suffix.lower() != ".json":
         raise InputError(

@@ -110,7 +110,7 @@ def _upsample(
             guide.pixels,
             operators,
             factor=arguments.factor,
-            phase=arguments.phase,
+            phase=arguments.phase or "centre",
             transform=read_option(arguments, target.pixels.shape[:2], guide.pixels.shape[:2]),
             blur=arguments.blur,
             noise=arguments.noise,
@@ -169,7 +169,8 @@ def _summarise(
     factors = " x ".join(number(factor) for factor in result.factor)
     source = "from the sizes; --factor sets it" if arguments.factor is None else "as given"
     source = source if arguments.transform is None else f"from {arguments.transform}"
-    phase = f"phase {arguments.phase}" if arguments.transform is None else _coverage(result)
+    phase = f"phase {arguments.phase or 'centre'}"
+    phase = phase if arguments.transform is None else _coverage(result)
     noise = "estimated; --noise sets it" if result.noise_estimated else "as given"
     say(f"target {target.size}, guide {guide.size}")
     say(f"factor {factors} ({source}), {phase}, blur {result.blur}")

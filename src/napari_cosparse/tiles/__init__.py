@@ -1,12 +1,13 @@
 """The tiling: threads, blocks, chunked images, clusters. The only folder that imports dask."""
 
 from ._checkpoint import discard_checkpoint
+from ._checks import check_count
 from ._large import store_steps
 from ._learning import learning_steps
 from ._memory import free_memory
 from ._open import open_levels
 from ._plan import estimate_bytes
-from ._planes import planes_of
+from ._planes import as_plane, planes_of
 from ._sources import gather
 from ._stored import Stored
 from ._threads import Cancelled, threaded_map
@@ -15,6 +16,8 @@ from ._warp import warp_lazily, warp_levels
 __all__ = [
     "Cancelled",
     "Stored",
+    "as_plane",
+    "check_count",
     "discard_checkpoint",
     "estimate_bytes",
     "free_memory",

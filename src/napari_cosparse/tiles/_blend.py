@@ -10,8 +10,8 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
+from ._arrays import write
 from ._blocks import Job, Place, marker
-from ._folder import write
 from ._plan import Plan, Span
 
 

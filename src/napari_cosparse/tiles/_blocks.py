@@ -16,7 +16,8 @@ from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.core.reconstruction import Scalars, Settings, upsample_steps
 
-from ._folder import Folder, write
+from ._arrays import write
+from ._folder import Folder
 from ._lie import block_samples, block_settings
 from ._plan import Plan, Span
 from ._sources import Source

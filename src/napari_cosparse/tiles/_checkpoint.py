@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from napari_cosparse import __version__
 from napari_cosparse.core.descent import Iterate, Onward
-from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.errors import InputError, OccupiedError
 from napari_cosparse.core.operators import Kept, LearnSettings
 
 from ._folder import Folder
@@ -50,7 +50,8 @@ class Checkpoint:
         self._folder = Folder.at(folder)
         self._resume, self._overwrite = resume, overwrite
         if folder.exists() and not (resume or overwrite):
-            raise InputError(f"{folder} holds an unfinished run; resume or overwrite it")
+            ways = {"resume": "continues it", "overwrite": "deletes it"}
+            raise OccupiedError(f"{folder} holds an unfinished run", ways, "choose another name")
         if not folder.absolute().parent.is_dir():
             raise InputError(f"{folder}: its folder does not exist")
         self._job: tuple[str, dict[str, Any]] = ("", {})

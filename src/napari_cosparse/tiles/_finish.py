@@ -7,12 +7,14 @@ from typing import Any
 
 import zarr
 
+from ._axes import axes_of, stored_order
 from ._blocks import Job, Place, marker
 from ._describe import notes_of
-from ._layout import result_order, result_shape
-from ._ome import add_levels, axes_of, describe_image
+from ._layout import result_shape
+from ._ome import add_levels, describe_image
+from ._output import OME
 from ._stored import Stored
-from ._work import OME, Work
+from ._work import Work
 
 
 def finish(
@@ -88,8 +90,8 @@ def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, Non
         zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
         return
     names, size, units = work.axes
-    order = result_order(work)
+    order = stored_order(work.target)
     axes = axes_of([names[i] for i in order], [units[i] for i in order])
     levels = yield from add_levels(root)
-    name = work.output.name.removesuffix(OME)
+    name = work.output.name[: -len(OME)]
     describe_image(root, name, axes, [size[i] for i in order], levels, notes)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import make_array, spill
 from ._blocks import PART, Job, Layer, parts_shape
 from ._layout import result_chunks, result_dimensions, result_shape
 from ._sources import Source, on_disk
@@ -56,10 +57,9 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Generator[None, None, 
     )
     shape = parts_shape(job)
     chunks = (1, 1, 1, *(min(PART, size) for size in shape[3:]))
-    job.folder.array("parts.zarr", shape, chunks, np.dtype(np.float32))
-    job.folder.array(
-        result_place, result_shape(work), result_chunks(work), work.dtype, result_dimensions(work)
-    )
+    make_array(job.folder, "parts.zarr", shape, chunks, np.dtype(np.float32), markers="solved")
+    layout = result_shape(work), result_chunks(work), work.dtype, result_dimensions(work)
+    make_array(job.folder, result_place, *layout, markers="blended")
     return job
 
 
@@ -80,4 +80,4 @@ def _copied(work: Work, source: Source) -> Generator[None, None, Source]:
         for index in np.ndindex(*source.leading)
         for rows, strip in source.strips(index)
     )
-    return replace(source, array=(yield from work.folder.spill(source.name, parts, source.array)))
+    return replace(source, array=(yield from spill(work.folder, source.name, parts, source.array)))

@@ -12,10 +12,13 @@ from napari_cosparse.core.reconstruction import Settings
 
 from ._blend import blend_block
 from ._blocks import Job, Place, marker
+from ._checks import check_count, two_of
+from ._colour import target_source
 from ._describe import fingerprint, notes_of
 from ._finish import finish
 from ._job import make_job
-from ._sources import Colour, as_source, store_of
+from ._output import check_output
+from ._sources import Colour, Source, as_source, store_of
 from ._stored import Stored
 from ._threads import Asked
 from ._work import UNITS, Work, reported
@@ -34,7 +37,7 @@ def store_steps(
     threads: int | None = None,
     overwrite: bool = False,
     resume: bool = True,
-    colour: tuple[Colour, Colour] = (False, None),
+    colour: tuple[Colour, Colour] = (None, None),
     level: tuple[int, int] = (0, 0),
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,
@@ -42,17 +45,24 @@ def store_steps(
     cancelled: Asked | None = None,
 ) -> Generator[Progress, None, Stored]:
     """Upsample into a store step by step; see `napari_cosparse.upsample_to_store`."""
-    images = (
-        as_source(target, "target", colour=colour[0], level=level[0]),
-        as_source(guide, "guide", colour=colour[1], level=level[1]),
-    )
+    check_count(threads, "threads")
+    check_count(block, "block")
+    colours = two_of(colour, "colour", "(None, None)")
+    levels = two_of(level, "level", "(0, 0)")
+    below = as_source(guide, "guide", colour=colours[1], level=levels[1])
+    above = target_source(target, colours[0], levels[0], below.plane, settings)
+    images = above, below
     work = Work.make(images, operators, Path(output), settings, threads)
-    work.folder.check(overwrite=overwrite, inputs=[p for i in images for p in store_of(i.array)])
+    check_output(work.output, overwrite=overwrite, inputs=_stores(images))
     work.describe_axes(axes, pixel_size, units)
     earlier = work.folder.job() if resume and not overwrite else None
     work.choose_blocks(memory, block, scheduler, earlier)
     work.cancelled = cancelled
     return _run(work, overwrite=overwrite, resume=resume)
+
+
+def _stores(images: tuple[Source, Source]) -> list[Path]:
+    return [path for image in images for path in store_of(image.array)]
 
 
 def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, None, Stored]:

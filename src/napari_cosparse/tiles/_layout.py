@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._axes import stored_order
 from ._work import Work
 
 
@@ -44,24 +45,6 @@ def result_chunks(work: Work) -> tuple[int, ...]:
     return (*ones, *work.plan.chunk)
 
 
-def result_order(work: Work) -> list[int]:
-    """Order of the target's axes in an OME-Zarr: channels of a colour come before the plane.
-
-    Parameters
-    ----------
-    work : Work
-        The run.
-
-    Returns
-    -------
-    list of int
-    """
-    count = len(work.target.array.shape)
-    if not work.target.colour or work.target.first:
-        return list(range(count))
-    return [*range(count - 3), count - 1, count - 3, count - 2]
-
-
 def result_dimensions(work: Work) -> tuple[str, ...] | None:
     """Names of the result's axes.
 
@@ -75,4 +58,4 @@ def result_dimensions(work: Work) -> tuple[str, ...] | None:
     tuple of str, or None
         None for a plain array.
     """
-    return tuple(work.axes[0][i] for i in result_order(work)) if work.ome else None
+    return tuple(work.axes[0][i] for i in stored_order(work.target)) if work.ome else None

@@ -14,6 +14,7 @@ from napari_cosparse.core.operators import LOOKED, ROOM, Learned, LearnSettings,
 from napari_cosparse.core.progress import Progress
 
 from ._checkpoint import Checkpoint
+from ._checks import check_count
 from ._maps import ClusterMap, ProcessMap
 from ._memory import as_bytes, free_memory
 from ._planes import PlaneOf, as_plane
@@ -44,6 +45,7 @@ def learning_steps(
     cancelled: Asked | None = None,
 ) -> Generator[Progress, None, Learned]:
     """Learn step by step; see `napari_cosparse.learn_steps`."""
+    check_count(threads, "threads")
     named = [_named(number, pair) for number, pair in enumerate(pairs, 1)]
     learn_with(named, settings)  # checks the images; no step is taken
     readers = threads or default_threads()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Generator
 from math import ceil
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.ranges import robust_range
@@ -18,10 +20,39 @@ from napari_cosparse.core.reconstruction import (
     measure,
 )
 
-from ._sources import Digest, Source
+from ._sources import Source
 
 SAMPLED = 1 << 22  # pixels: of more, the statistics look at pieces all over the image
 Range = tuple[float, float] | None
+
+
+class Digest:
+    """Checksum of a plane that does not depend on how it was cut into strips."""
+
+    def __init__(self, source: Source) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+        self._hash.update(repr((source.array.shape, str(source.dtype), source.colour)).encode())
+
+    def add(self, strip: NDArray[Any]) -> None:
+        """Add the next rows.
+
+        Parameters
+        ----------
+        strip : ndarray
+            Rows that follow those added before.
+        """
+        native = strip.dtype.newbyteorder("<")
+        self._hash.update(np.ascontiguousarray(strip, native).data.cast("B"))
+
+    def text(self) -> str:
+        """Return the checksum.
+
+        Returns
+        -------
+        str
+            Hexadecimal.
+        """
+        return self._hash.hexdigest()
 
 
 def look_at_target(

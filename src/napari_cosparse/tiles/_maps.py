@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any, TypeVar
 
-from ._run import HEARTBEAT, RETRIES
-from ._threads import Asked, default_threads, stop_if
+from ._pool import HEARTBEAT, Pool, results
+from ._run import RETRIES, answering
+from ._threads import Asked, stop_if
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -26,24 +25,15 @@ class ProcessMap:
     """
 
     def __init__(self, workers: int | None = None, cancelled: Asked | None = None) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(workers or default_threads(), mp_context=context)
-        self._cancelled = cancelled
+        self._pool = Pool(workers, cancelled)
 
     def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> list[B]:
         """Return the results in the order of the items."""
-        futures = [self._pool.submit(function, item) for item in items]
-        waiting = set(futures)
-        while waiting:
-            _, waiting = wait(waiting, HEARTBEAT, FIRST_COMPLETED)
-            stop_if(self._cancelled)
-        return [future.result() for future in futures]
+        return results(self._pool, function, items)
 
     def close(self) -> None:
         """End the processes, whatever they do."""
-        for process in list((self._pool._processes or {}).values()):  # noqa: SLF001 - no other way
-            process.terminate()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.close()
 
 
 class ClusterMap:
@@ -78,7 +68,8 @@ class ClusterMap:
                     waiting = False
                 except TimeoutError:
                     stop_if(self._cancelled)
-            return [future.result() for future in futures]
+            with answering():
+                return [future.result() for future in futures]
         finally:
             self._client.cancel(futures, force=True)
 

@@ -45,8 +45,27 @@ def as_bytes(memory: int | str) -> int:
     """
     try:
         number = int(parse_bytes(memory))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         number = 0
     if number <= 0:
         raise InputError(f"memory {memory!r} must be a positive number of bytes, such as 1GB")
     return number
+
+
+def in_words(size: float) -> str:
+    """Write an amount of memory for people.
+
+    Parameters
+    ----------
+    size : float
+        Bytes.
+
+    Returns
+    -------
+    str
+        In MB, or in a smaller unit.
+    """
+    for unit, name in ((1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.0f} {name}"
+    return f"{size:.0f} bytes"

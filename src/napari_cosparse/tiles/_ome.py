@@ -11,43 +11,12 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
-from napari_cosparse.core.errors import InputError
-
+from ._arrays import write
 from ._blend import in_type
-from ._folder import write
 from ._plan import CHUNK
 
 SMALLEST = 512  # pixels: no coarser level once both sides fit
 STRIP = 256  # rows of a coarser level that are made at once
-SPACE, TIME, CHANNEL = ("y", "x", "z"), "t", "c"
-
-
-def axes_of(names: Sequence[str], units: Sequence[str | None]) -> list[dict[str, Any]]:
-    """Describe axes as OME-Zarr does.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Such as t, c, z, y, x.
-    units : sequence of str or None
-        Of each axis.
-
-    Returns
-    -------
-    list of dict
-
-    Raises
-    ------
-    InputError
-        If OME-Zarr knows no such axes.
-    """
-    if len(set(names)) < len(names) or not set(names) <= {*SPACE, TIME, CHANNEL}:
-        raise InputError(f"axes {', '.join(names)} must be different ones of t, c, z, y, x")
-    axes = []
-    for name, unit in zip(names, units, strict=True):
-        kind = "space" if name in SPACE else "time" if name == TIME else "channel"
-        axes.append({"name": name, "type": kind, **({"unit": unit} if unit else {})})
-    return axes
 
 
 def add_levels(group: Path) -> Generator[None, None, int]:

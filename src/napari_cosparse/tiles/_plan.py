@@ -7,6 +7,8 @@ from math import ceil, floor, isqrt
 
 from napari_cosparse.core.errors import InputError
 
+from ._memory import in_words
+
 BYTES_PER_PIXEL = 80  # of the solver (contract, "Memory")
 LEAST_HALO = 32
 HALO_PER_FACTOR = 4
@@ -131,7 +133,9 @@ def halo_for(factor: tuple[float, float]) -> int:
     return ceil(least / whole) * whole
 
 
-def largest_block(memory: int, factor: tuple[float, float], guide_bytes: float) -> int:
+def largest_block(
+    memory: int, factor: tuple[float, float], guide_bytes: float, solves: int = 1
+) -> int:
     """Side of the largest block whose solve stays within a budget.
 
     Parameters
@@ -142,6 +146,8 @@ def largest_block(memory: int, factor: tuple[float, float], guide_bytes: float) 
         Distances of two samples, in guide pixels.
     guide_bytes : float
         Bytes of the guide for each pixel.
+    solves : int
+        How many solves there are at once, for the error.
 
     Returns
     -------
@@ -162,9 +168,10 @@ def largest_block(memory: int, factor: tuple[float, float], guide_bytes: float) 
             return side - 2 * halo
     least = LEAST_BLOCK + 2 * halo
     need = estimate_bytes((least, least), guide_bytes, sample_bytes=1.0)
+    for_each = "for a block" if solves == 1 else f"for blocks in {solves} processes at once"
     raise InputError(
-        f"memory of {memory / 1e6:.0f} MB is too little for a block; give at least "
-        f"{need / 1e6 + 1:.0f} MB"
+        f"memory of {in_words(memory * solves)} is too little {for_each}; give at least "
+        f"{solves * need / 1e6 + 1:.0f} MB"
     )
 
 

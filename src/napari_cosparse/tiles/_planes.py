@@ -31,7 +31,17 @@ class PlaneOf:
 
     def __getitem__(self, where: tuple[slice, slice]) -> NDArray[Any]:
         """Read rows and columns, channels last."""
-        return self.source.read(self.index, *where)
+        rows, columns = (
+            slice(*part.indices(n)) for part, n in zip(where, self.source.plane, strict=True)
+        )
+        return self.source.read(self.index, rows, columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401
+        """Read it all, strip by strip."""
+        out = np.empty(self.shape, self.dtype)
+        for rows, strip in self.source.strips(self.index):
+            out[rows] = strip
+        return out if dtype is None else out.astype(dtype, copy=False)
 
     @property
     def chunk_bytes(self) -> int:

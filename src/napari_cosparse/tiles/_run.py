@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import multiprocessing
 import sys
-from collections.abc import Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from napari_cosparse.core.errors import InputError
 
 from ._blocks import Job, Place, solve_block, solve_now
-from ._threads import Asked, default_threads, stop_if
+from ._pool import HEARTBEAT, Pool
+from ._threads import Asked, stop_if
 
-HEARTBEAT = 0.25  # seconds between two looks at whether the caller still wants it
 RETRIES = 3
 Steps = Generator[float, None, None]
 
@@ -63,23 +63,12 @@ def solve_in_processes(
     float
         Number of blocks done; often, so that the caller may stop.
     """
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers or default_threads(), mp_context=context)
+    pool = Pool(workers, cancelled)
     try:
-        waiting = {pool.submit(solve_now, job, place) for place in places}
-        count = len(waiting)
-        while waiting:
-            done, waiting = wait(waiting, HEARTBEAT, FIRST_COMPLETED)
-            stop_if(cancelled)
-            for future in done:
-                future.result()
-            yield float(count - len(waiting))
-    except BaseException:
-        for process in list((pool._processes or {}).values()):  # noqa: SLF001 - no other way to stop
-            process.terminate()
-        raise
+        futures = pool.submit(partial(solve_now, job), places)
+        yield from map(float, pool.finished(futures))
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.close()
 
 
 def solve_on_cluster(
@@ -123,8 +112,9 @@ def solve_on_cluster(
             except TimeoutError:
                 done = set()
             stop_if(cancelled)
-            for future in done:
-                future.result()
+            with answering():
+                for future in done:
+                    future.result()
             waiting -= done
             yield float(count - len(waiting))
     finally:
@@ -149,13 +139,45 @@ def client_of(scheduler: Any) -> tuple[Any, bool]:  # noqa: ANN401 - a name, an 
     Raises
     ------
     InputError
-        If nobody answers at the address.
+        If it is none of these, or nobody answers at the address.
     """
     if scheduler is None:
         return active_client(), False
-    if scheduler in ("threads", "processes"):
-        return None, False
-    return (connect(scheduler), True) if isinstance(scheduler, str) else (scheduler, False)
+    if isinstance(scheduler, str):
+        if scheduler in ("threads", "processes"):
+            return None, False
+        if ":" in scheduler:
+            return connect(scheduler), True
+    elif hasattr(scheduler, "submit") and hasattr(scheduler, "scheduler_info"):
+        return scheduler, False
+    raise InputError(
+        f"scheduler {scheduler!r} is unknown; choose 'threads', 'processes', the address of a dask "
+        "scheduler such as 'tcp://127.0.0.1:8786', or a client of it"
+    )
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Say in words that the workers of a cluster are lost.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    ChildProcessError
+        If so.
+    """
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        yield
+    except (KilledWorker, CancelledError) as error:
+        raise ChildProcessError(
+            f"the workers of the cluster are lost ({error}); what was finished is kept: run the "
+            "same again, with smaller blocks if they died for want of memory"
+        ) from error
 
 
 def active_client() -> Any:  # noqa: ANN401 - distributed.Client or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 import zarr
+from dask.array import store
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
+
+from ._read import blaming, read_part
 
 STRIP_PIXELS = 1 << 21  # read at once, where all of an image is looked at
 PIECE_PIXELS = 1 << 19  # of a piece of a strip: of large images some pieces are looked at closely
@@ -89,20 +91,11 @@ class Source:
         OSError
             If it cannot be read, with its place.
         """
-        try:
-            if self.first:
-                return np.moveaxis(
-                    np.asarray(self.array[(*index, slice(None), rows, columns)]), 0, -1
-                )
-            return np.asarray(self.array[(*index, rows, columns)])
-        except InputError:
-            raise
-        except Exception as error:
-            where = f"rows {rows.start}:{rows.stop}, columns {columns.start}:{columns.stop}"
-            plane = f"plane {index}, " if index else ""
-            raise OSError(
-                f"{self.name}: {plane}{where} cannot be read ({error or type(error).__name__})"
-            ) from error
+        channels = (slice(None),) if self.first else ()
+        down = len(self.leading) + len(channels)
+        where = (*index, *channels, rows, columns)
+        part = read_part(self.array, where, self.name, len(self.leading), down)
+        return np.moveaxis(part, 0, -1) if self.first else part
 
     @property
     def piece(self) -> int:
@@ -186,14 +179,21 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
         If it is no image, or has no such level.
     """
     if isinstance(image, Sequence) and len(image) and hasattr(image[0], "dtype"):
-        if not 0 <= level < len(image):
-            raise InputError(f"{name} has no level {level}; choose one of 0 to {len(image) - 1}")
-        image = image[level]
+        levels = list(image)
+    else:
+        levels = [image]
+    if level not in range(len(levels)):
+        raise InputError(f"{name} has no level {level}; choose one of 0 to {len(levels) - 1}")
+    image = levels[int(level)]
     if not (hasattr(image, "shape") and hasattr(image, "dtype")):
         image = np.asarray(image)
     if np.dtype(image.dtype).kind not in "buif":
         raise InputError(f"{name} has type {image.dtype}; it must hold real numbers")
     shape = tuple(image.shape)
+    if colour not in (True, False, None, "first"):
+        raise InputError(
+            f"colour {colour!r} of the {name} must be True, False, 'first' or None (by its shape)"
+        )
     if colour is None:
         colour = len(shape) > 2 and shape[-1] in COLOURS
     if len(shape) < 2 + bool(colour) or 0 in shape:
@@ -233,56 +233,36 @@ def on_disk(array: Any) -> bool:  # noqa: ANN401 - array-likes
     return isinstance(array, zarr.Array) and isinstance(array.store, zarr.storage.LocalStore)
 
 
-def gather(image: Any) -> Any:  # noqa: ANN401 - array-likes
+def gather(image: Any, name: str = "image") -> Any:  # noqa: ANN401 - array-likes
     """Read an image into memory chunk by chunk, in its own type.
 
     Parameters
     ----------
     image : array-like
         NumPy arrays and what is no array are handed back as they are.
+    name : str
+        What to call it in errors.
 
     Returns
     -------
     array-like
         A NumPy array of a Dask or Zarr array.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, with the place.
     """
-    if isinstance(image, np.ndarray) or not hasattr(image, "chunks"):
+    if isinstance(image, np.ndarray) or not hasattr(image, "chunks") or image.ndim < 2:
         return image
     out = np.empty(image.shape, image.dtype)
+    down = max(0, image.ndim - 2 - (image.shape[-1] in COLOURS and image.ndim > 2))
     if hasattr(image, "dask"):
-        from dask.array import store
-
-        store(image, out, lock=False, scheduler="threads")
+        whole = tuple(slice(0, n) for n in image.shape)
+        with blaming(image, whole, name, down, down):
+            store(image, out, lock=False, scheduler="threads")
         return out
     for first in range(0, out.shape[0], max(1, int(image.chunks[0]))):
-        out[first : first + int(image.chunks[0])] = image[first : first + int(image.chunks[0])]
+        part = slice(first, first + int(image.chunks[0]))
+        out[part] = read_part(image, (part,), name, down, down)
     return out
-
-
-class Digest:
-    """Checksum of a plane that does not depend on how it was cut into strips."""
-
-    def __init__(self, source: Source) -> None:
-        self._hash = hashlib.blake2b(digest_size=16)
-        self._hash.update(repr((source.array.shape, str(source.dtype), source.colour)).encode())
-
-    def add(self, strip: NDArray[Any]) -> None:
-        """Add the next rows.
-
-        Parameters
-        ----------
-        strip : ndarray
-            Rows that follow those added before.
-        """
-        native = strip.dtype.newbyteorder("<")
-        self._hash.update(np.ascontiguousarray(strip, native).data.cast("B"))
-
-    def text(self) -> str:
-        """Return the checksum.
-
-        Returns
-        -------
-        str
-            Hexadecimal.
-        """
-        return self._hash.hexdigest()

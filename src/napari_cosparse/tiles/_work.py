@@ -15,23 +15,20 @@ from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings, place, straighten
 
+from ._axes import check_stored, describe_axes
 from ._blocks import Job, Place
 from ._folder import Folder
 from ._look import look_at_guide, look_at_target, scalars_of
-from ._memory import as_bytes, free_memory
-from ._ome import axes_of
+from ._memory import as_bytes, free_memory, in_words
+from ._output import is_ome
 from ._plan import Grid, Plan, estimate_bytes, largest_block, make_plan
 from ._run import client_of, solve_here, solve_in_processes, solve_on_cluster
-from ._sources import COLOURS, Source
+from ._sources import Source
 from ._threads import Asked, default_threads
 
 REACH = {"box": 0.5, "gaussian": 1.0, "bicubic": 2.0, "none": 1.0}  # of kernels, in samples
-MOST_UNEQUAL = (
-    4  # factors along rows and columns, beyond which a stack is rather an image in colour
-)
 ENTRY = 8  # bytes of a sparse matrix's entry
 UNITS = 1000  # of progress, for each block
-OME = ".ome.zarr"
 
 T = TypeVar("T")
 
@@ -80,7 +77,6 @@ class Work:
                 f"weights have shape {settings.weights.shape}; it must be {target.plane}"
             )
         coverage, sampling = place(guide.plane, target.plane, settings)
-        _check_colour(target, sampling.factor)
         if settings.dtype == "input" and target.dtype.kind != "f" and not coverage.whole:
             raise InputError(
                 f"dtype 'input' ({target.dtype}) cannot mark the pixels that the target does not "
@@ -118,7 +114,7 @@ class Work:
     @property
     def ome(self) -> bool:
         """Whether a multiscale image is wanted."""
-        return self.output.name.endswith(OME)
+        return is_ome(self.output)
 
     def choose_blocks(
         self,
@@ -133,8 +129,6 @@ class Work:
         memory is another one now, and other blocks would be another job.
         """
         given = None if memory is None else as_bytes(memory)
-        if block is not None and block < 1:
-            raise InputError(f"block {block} must be a positive number of pixels")
         self.client, self.own_client = client_of(scheduler)
         self.processes = scheduler == "processes"
         budget = given or free_memory() // 2
@@ -144,7 +138,7 @@ class Work:
         if earlier is not None and "block" in earlier and memory is None and block is None:
             block = earlier["block"]
         elif block is None and (not alone or self._estimate(self.guide.plane) > budget):
-            block = largest_block(budget // solves, self.factor, each)
+            block = largest_block(budget // solves, self.factor, each, solves)
         self.block = block
         grid = Grid(self.guide.plane, self.target.plane, self.factor, self.origin, self.reach)
         self.plan = make_plan(grid, block)
@@ -171,25 +165,17 @@ class Work:
         pixel_size: Sequence[float] | None,
         units: Sequence[str | None] | None,
     ) -> None:
-        """Keep names, sizes and units of the result's axes, if it is an OME-Zarr."""
-        count = len(self.target.array.shape)
-        names = names or "tczyx"[-count:]
-        size = tuple(float(s) for s in pixel_size) if pixel_size else (1.0,) * count
-        unit = tuple(units) if units else (None,) * count
-        if not len(names) == len(size) == len(unit) == count:
-            raise InputError(
-                f"axes {names!r}, pixel size {size} and units {unit} must be those of the "
-                f"target's {count} axes"
-            )
+        """Keep names, sizes and units of the result's axes."""
+        self.axes = describe_axes(self.target, names, pixel_size, units)
         if self.ome:
-            axes_of(names, unit)
-        self.axes = (names, size, unit)
+            check_stored(self.target, self.axes)
 
     def look(self) -> Generator[Progress, None, tuple[list[tuple[Any, ...]], list[str]]]:
         """Read all once: checksums, and the scalars that all blocks share."""
         assert self.plan is not None  # noqa: S101 - choose_blocks made it
-        blocks, need = len(self.plan.blocks), self.memory / 1e6
-        yield Progress(f"needs about {need:.0f} MB of memory, {blocks} blocks a plane", 0, UNITS)
+        blocks = len(self.plan.blocks)
+        cut = "each plane as a whole" if blocks == 1 else f"{blocks} blocks a plane"
+        yield Progress(f"needs about {in_words(self.memory)} of memory, {cut}", 0, UNITS)
         guides: dict[tuple[int, ...], tuple[tuple[float, float] | None, str]] = {}
         layers, digests, leading = [], [], self.target.leading
         channels = range(self.target.channels) if self.target.colour else (None,)
@@ -250,16 +236,3 @@ def reported(steps: Generator[None, None, T], progress: Progress) -> Generator[P
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         yield progress
-
-
-def _check_colour(target: Source, factor: tuple[float, float]) -> None:
-    """Refuse a colour image that would be taken for a stack of narrow planes."""
-    shape = tuple(target.array.shape)
-    if target.colour or len(shape) < 3 or shape[-1] not in COLOURS:
-        return
-    if max(factor) > MOST_UNEQUAL * min(factor):
-        raise InputError(
-            f"target of shape {shape} would be {shape[:-2]} planes of {shape[-2]} x {shape[-1]} "
-            f"samples with the factors {factor[0]:.3g} and {factor[1]:.3g}; if its last axis holds "
-            "colours, say so: colour=(True, None)"
-        )

@@ -15,6 +15,7 @@ from ._sampling_protocol import Sampling
 from ._settings import Settings
 from ._turned import TurnedSampling
 
+WHOLE = 1e-6  # pixels by which a sample may be wider than the guide
 STRAIGHT = 0.01  # samples by which a target may be turned, at its far end, and count as straight
 
 
@@ -50,6 +51,8 @@ def place(
         if straight is None:
             return _place_turned(guide, target, settings.transform, settings.blur, map_)
         factor, origin = straight
+    if origin is not None:
+        _check_wide(guide, factor, guide)
     coverage = cover(guide, target, factor, origin)
     if coverage is None:
         raise _apart(guide, origin)
@@ -106,6 +109,7 @@ def _place_turned(
             f"the transform makes a target pixel {steps[0]:.4g} x {steps[1]:.4g} guide pixels: the "
             "target would be finer than the guide. Swap the images, or reduce the target first."
         )
+    _check_wide(guide, (float(steps[0]), float(steps[1])), (max(guide), max(guide)))
     coverage = cover_turned(guide, target, transform)
     if coverage is None or coverage.turned is None:
         back = np.linalg.inv(transform)
@@ -114,8 +118,19 @@ def _place_turned(
     return coverage, operator
 
 
+def _check_wide(guide: tuple[int, int], factor: tuple[float, float], most: tuple[int, int]) -> None:
+    """Refuse samples that are wider than all of the guide: it has nothing to say inside one."""
+    if factor[0] > most[0] + WHOLE or factor[1] > most[1] + WHOLE:
+        raise InputError(
+            f"a target pixel would be {factor[0]:.4g} x {factor[1]:.4g} guide pixels, more than "
+            f"the whole guide ({guide[0]} x {guide[1]}). Check the factor, or whether the "
+            "transform maps guide pixels to target pixels, and not lengths."
+        )
+
+
 def _apart(guide: tuple[int, int], origin: tuple[float, float] | None) -> ApartError:
+    at = origin and f"({origin[0]:.6g}, {origin[1]:.6g})"
     return ApartError(
-        f"the target does not overlap the guide: its sample (0, 0) lies at {origin} on a guide of "
+        f"the target does not overlap the guide: its sample (0, 0) lies at {at} on a guide of "
         f"{guide} pixels. Align the layers first."
     )

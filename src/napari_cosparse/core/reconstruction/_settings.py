@@ -61,10 +61,18 @@ class Settings:
             value = getattr(self, name)
             if value is not None or name == "seed":
                 object.__setattr__(self, name, read(value, name))
-        if self.transform is not None and (self.factor is not None or self.origin is not None):
-            raise InputError(
-                "a transform says where every sample lies; leave factor and origin out with it"
-            )
+        if self.transform is not None:
+            self._check_alone()
+
+    def _check_alone(self) -> None:
+        """Refuse what says the same as the transform, or something else."""
+        given = {"factor": None, "origin": None, "phase": "centre"}
+        for name, default in given.items():
+            if (value := getattr(self, name)) != default:
+                raise InputError(
+                    f"{name} {value!r} beside a transform, which says where every sample lies; "
+                    f"leave {name} out, or the transform"
+                )
 
     @property
     def steps(self) -> tuple[float, float] | None:
@@ -186,6 +194,7 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "factor": two,
     "origin": two,
     "transform": read_transform,
+    "weights": lambda value, name: as_numbers(value, name),
     "noise": _noise,
     "invalid": _invalid,
     "seed": _seed,

@@ -1,0 +1,84 @@
+"""Whether a store may be written where it is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from napari_cosparse.core.errors import InputError, OccupiedError
+
+ENDING = ".zarr"
+OME = ".ome.zarr"
+ZARR = ("zarr.json", ".zarray", ".zgroup")
+
+
+def is_ome(output: Path) -> bool:
+    """Whether a multiscale image is wanted.
+
+    Parameters
+    ----------
+    output : Path
+        The store.
+
+    Returns
+    -------
+    bool
+    """
+    return output.name.lower().endswith(OME)
+
+
+def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) -> None:
+    """Refuse an output that cannot be written, before any work.
+
+    Parameters
+    ----------
+    output : Path
+        The store that is wanted.
+    overwrite : bool
+        Whether what is there may be replaced: a Zarr store, nothing else.
+    inputs : iterable of Path
+        Stores that are read.
+
+    Raises
+    ------
+    InputError
+        If its name is no store's, it exists, is an input, or its folder is missing or read-only.
+    """
+    if not output.name.lower().endswith(ENDING):
+        raise InputError(
+            f"output {str(output)!r} must end in .zarr (an array) or .ome.zarr (a multiscale "
+            f"image); call it {output.name or 'result'}.zarr"
+        )
+    _spare(output, inputs)
+    if os.path.lexists(output):
+        if not overwrite:
+            raise OccupiedError(
+                f"{output} exists already", {"overwrite": "replaces it"}, "choose another name"
+            )
+        _check_replaced(output)
+    folder = output.parent
+    if not folder.is_dir():
+        raise InputError(f"{output}: the folder {folder} does not exist; make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{output}: nothing can be written to the folder {folder}; choose another")
+
+
+def _spare(output: Path, inputs: Iterable[Path]) -> None:
+    """Refuse an output that would replace an input or lie in one."""
+    own = output.absolute().resolve()
+    for path in inputs:
+        given = path.absolute().resolve()
+        if own == given or own in given.parents or given in own.parents:
+            raise InputError(f"the output {output} lies on the input {path}; choose another name")
+
+
+def _check_replaced(output: Path) -> None:
+    """Refuse to replace what is no store, or only points to one."""
+    if output.is_symlink():
+        raise InputError(
+            f"{output} is a link to {output.readlink()} and is not overwritten; give the store "
+            "itself, or another name"
+        )
+    if not any((output / name).is_file() for name in ZARR):
+        raise InputError(f"{output} is no Zarr store and is not overwritten; choose another name")

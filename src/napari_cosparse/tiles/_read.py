@@ -1,0 +1,150 @@
+"""Read parts of arrays; where that fails, say which chunk of which store is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+
+from napari_cosparse.core.errors import InputError
+
+Part = tuple[slice, ...]  # one slice with both ends for each axis
+
+
+def read_part(
+    array: Any,  # noqa: ANN401 - array-likes
+    where: tuple[Any, ...],
+    name: str,
+    leading: int,
+    down: int,
+) -> NDArray[Any]:
+    """Read a part of an array.
+
+    Parameters
+    ----------
+    array : array-like
+        NumPy, Dask, Zarr, or whatever can be sliced.
+    where : tuple of int or slice
+        Which part.
+    name : str
+        What to call the array in errors.
+    leading : int
+        Number of axes before a plane, for errors.
+    down : int
+        Which axis is that of the rows, for errors; columns follow.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, with the place of what is broken.
+    """
+    with blaming(array, where, name, leading, down):
+        return np.asarray(array[where])
+
+
+@contextmanager
+def blaming(
+    array: Any,  # noqa: ANN401 - array-likes
+    where: tuple[Any, ...],
+    name: str,
+    leading: int,
+    down: int,
+) -> Iterator[None]:
+    """Say what is to blame if a part of an array cannot be read.
+
+    Parameters
+    ----------
+    array, where, name, leading, down
+        As for `read_part`.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, with the place of what is broken.
+    """
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        raise OSError(_blame(array, where, name, (leading, down), error)) from error
+
+
+def _blame(
+    array: Any,  # noqa: ANN401 - array-likes
+    where: tuple[Any, ...],
+    name: str,
+    axes: tuple[int, int],
+    error: Exception,
+) -> str:
+    """Say what could not be read: the chunk if the array lies in a Zarr store, else the part."""
+    part, store = _ends(where, array.shape), _store_under(array)
+    broken = [] if store is None else list(_broken(store, part))
+    if not broken:
+        why = _words(error)
+    else:
+        key, part, first = broken[0]
+        others = f"; {len(broken) - 1} more chunks there too" if len(broken) > 1 else ""
+        why = f"chunk {key} of {_address(store)}: {_words(first)}{others}"
+    leading, down = axes
+    plane = tuple(axis.start for axis in part[:leading])
+    rows, columns = part[down], part[down + 1]
+    place = f"rows {rows.start}:{rows.stop}, columns {columns.start}:{columns.stop}"
+    return f"{name}: {f'plane {plane}, ' if plane else ''}{place} cannot be read ({why})"
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def _ends(where: tuple[Any, ...], shape: tuple[int, ...]) -> Part:
+    """Give all slices both ends, and each axis a slice."""
+    full = (*where, *(slice(None) for _ in shape[len(where) :]))
+    parts = [w if isinstance(w, slice) else slice(int(w), int(w) + 1) for w in full]
+    return tuple(slice(*p.indices(int(n))[:2]) for p, n in zip(parts, shape, strict=True))
+
+
+def _store_under(array: Any) -> Any:  # noqa: ANN401 - zarr.Array or None
+    """Find the Zarr array that is read, also under a Dask array that shows all of it."""
+    if isinstance(array, zarr.Array):
+        return array
+    graph = array.dask.to_dict().values() if hasattr(array, "dask") else ()
+    found = {id(n): n for n in (getattr(v, "value", v) for v in graph) if isinstance(n, zarr.Array)}
+    stores = [store for store in found.values() if store.shape == tuple(array.shape)]
+    return stores[0] if len(stores) == 1 else None
+
+
+def _broken(store: Any, part: Part) -> Iterator[tuple[str, Part, Exception]]:  # noqa: ANN401 - zarr.Array
+    """Read the chunks of a part one by one, and find those that cannot be read."""
+    sizes = store.shards or store.chunks
+    ranges = (range(p.start // n, -(-p.stop // n)) for p, n in zip(part, sizes, strict=True))
+    for number in product(*ranges):
+        lows = [at * n for at, n in zip(number, sizes, strict=True)]
+        chunk = tuple(
+            slice(low, min(low + n, size))
+            for low, n, size in zip(lows, sizes, store.shape, strict=True)
+        )
+        try:
+            store[chunk]
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with it
+            yield store.metadata.encode_chunk_key(number), chunk, error
+
+
+def _address(store: Any) -> str:  # noqa: ANN401 - zarr.Array
+    """Name a store as its user does."""
+    place = getattr(store.store, "root", getattr(store.store, "path", None))
+    return str(store.store_path if place is None else Path(str(place), store.path))

@@ -1,0 +1,129 @@
+"""Wrong arguments of runs into a store are refused before anything is written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from napari_cosparse import (
+    degrade,
+    learn_operators,
+    make_scene,
+    register,
+    upsample,
+    upsample_steps,
+    upsample_to_store,
+    upsample_to_store_steps,
+)
+from napari_cosparse.core.errors import InputError, OccupiedError
+
+SCENE = make_scene((48, 64), 0)
+TARGET = degrade(SCENE.depth, 4)
+TURN = np.array([[0.2, 0.1, 0], [-0.1, 0.2, 6], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"level": 9}, r"level 9 must be two values, for target and guide, such as \(0, 0\)"),
+        ({"level": (0, 9)}, "guide has no level 9; choose one of 0 to 0"),
+        ({"level": (1, 0)}, "target has no level 1"),
+        ({"level": (0, 0.5)}, "guide has no level 0.5"),
+        ({"level": (-1, 0)}, "target has no level -1"),
+        ({"block": 2.5}, r"block 2\.5 must be a whole number of at least 1 \(pixels"),
+        ({"block": 0}, "block 0 must be"),
+        ({"block": "64"}, "block '64' must be"),
+        ({"threads": 0}, r"threads 0 must be a whole number of at least 1.*leave it out"),
+        ({"threads": 1.5}, r"threads 1\.5 must be"),
+        ({"threads": True}, "threads True must be"),
+        ({"memory": 0}, "memory 0 must be a positive number of bytes"),
+        ({"memory": float("inf")}, "memory inf must be a positive number of bytes"),
+        ({"memory": 1000}, r"memory of 1 kB is too little for a block; give at least \d+ MB"),
+        ({"memory": 12}, "memory of 12 bytes is too little"),
+        (
+            {"memory": "1MB", "scheduler": "processes", "threads": 2},
+            r"memory of 1 MB is too little for blocks in 2 processes at once; give at least \d+ MB",
+        ),
+        ({"scheduler": "thread"}, "scheduler 'thread' is unknown; choose 'threads', 'processes'"),
+        ({"scheduler": 3}, "scheduler 3 is unknown"),
+        ({"colour": True}, "colour True must be two values"),
+        ({"colour": ("yes", None)}, "colour 'yes' of the target"),
+        ({"pixel_size": (0, 1)}, r"pixel_size \(0, 1\) must be positive numbers"),
+        ({"pixel_size": "ab"}, "pixel_size 'ab' must be positive numbers"),
+        ({"pixel_size": (1, 1, 1)}, "must be those of the target's 2 axes"),
+        ({"axes": "zyx"}, "must be those of the target's 2 axes"),
+        ({"weights": [[1, 2]]}, r"weights have shape \(1, 2\); it must be \(12, 16\)"),
+        ({"transform": TURN, "phase": "corner"}, "phase 'corner' beside a transform"),
+        ({"transform": TURN, "origin": (0, 0)}, r"origin \(0\.0, 0\.0\) beside a transform"),
+        ({"transform": np.diag([1e-6, 1e-6, 1])}, r"would be 1e\+06 x 1e\+06 guide pixels, more"),
+        ({"transform": TURN * [[1e-6], [1e-6], [1]]}, r"more than the whole guide \(48 x 64\)"),
+        ({"transform": np.diag([1e6, 1e6, 1])}, "would be finer than the guide"),
+        ({"factor": 1e6, "origin": (0, 0)}, "more than the whole guide"),
+    ],
+)
+def test_wrong_values(tmp_path, given, message):
+    options = {"operators": "differences", "threads": 1} | given
+    with pytest.raises(InputError, match=message):
+        upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", **options)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["out", "out.tif", "out.zarr.old", ".zip"])
+def test_names_that_are_no_store_are_refused(tmp_path, name):
+    with pytest.raises(InputError, match=rf"{name}' must end in \.zarr.*call it {name}\.zarr"):
+        upsample_to_store(TARGET, SCENE.guide, tmp_path / name, "differences")
+    assert not any(tmp_path.iterdir())
+
+
+def test_capital_endings_count(tmp_path):
+    stored = upsample_to_store(TARGET, SCENE.guide, tmp_path / "A.OME.ZARR", "differences")
+    assert (stored.path / "0").is_dir()
+
+
+@pytest.mark.parametrize("call", [upsample_to_store, upsample_to_store_steps])
+def test_unknown_keywords_of_a_store(tmp_path, call):
+    name = call.__name__
+    with pytest.raises(
+        TypeError, match=rf"{name}\(\) got an unexpected.*'blok'; did you mean block"
+    ):
+        call(TARGET, SCENE.guide, tmp_path / "o.zarr", "differences", blok=64)
+    assert not any(tmp_path.iterdir())
+
+
+def test_unknown_keywords_elsewhere():
+    for call in (upsample, upsample_steps):
+        with pytest.raises(TypeError, match=rf"{call.__name__}\(\).*'nois'; did you mean noise"):
+            call(TARGET, SCENE.guide, nois=0)
+    with pytest.raises(TypeError, match=r"register\(\).*'grup'; did you mean group"):
+        register(SCENE.guide, SCENE.depth, grup="SE")
+    with pytest.raises(TypeError, match=r"learn_operators\(\).*'zzz'; it has atoms, "):
+        learn_operators([(SCENE.guide, SCENE.depth)], zzz=1)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5])
+def test_threads_elsewhere(threads):
+    calls = (
+        lambda: upsample(TARGET, SCENE.guide, threads=threads),
+        lambda: register(SCENE.guide, SCENE.depth, threads=threads),
+        lambda: learn_operators([(SCENE.guide, SCENE.depth)], threads=threads),
+    )
+    for call in calls:
+        with pytest.raises(InputError, match=f"threads {threads} must be"):
+            call()
+
+
+def test_options_are_spelled_as_the_caller_knows_them():
+    error = OccupiedError("it is there", {"resume": "goes on", "overwrite": "replaces it"}, "leave")
+    assert str(error) == "it is there; resume=True goes on, overwrite=True replaces it, or leave"
+    assert error.spelled("--{}".format) == (
+        "it is there; --resume goes on, --overwrite replaces it, or leave"
+    )
+
+
+def test_whole_planes_are_not_counted(tmp_path):
+    run = upsample_to_store_steps(TARGET, SCENE.guide, tmp_path / "o.zarr", "differences")
+    assert "of memory, each plane as a whole" in next(run).stage
+    run.close()
+    run = upsample_to_store_steps(TARGET, SCENE.guide, tmp_path / "o.zarr", "differences", block=32)
+    assert "MB of memory, 4 blocks a plane" in next(run).stage
+    run.close()
