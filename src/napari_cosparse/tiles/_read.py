@@ -98,7 +98,8 @@ def _blame(
         why = _words(error)
     else:
         key, part, first = broken[0]
-        others = f"; {len(broken) - 1} more chunks there too" if len(broken) > 1 else ""
+        more = len(broken) - 1
+        others = f"; {more} more chunk{'s' * (more > 1)} there too" if more else ""
         why = f"chunk {key} of {_address(store)}: {_words(first)}{others}"
     leading, down = axes
     plane = tuple(axis.start for axis in part[:leading])
