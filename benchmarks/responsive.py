@@ -84,7 +84,8 @@ def upsample(options: argparse.Namespace) -> list[bool]:
     guide, low, _ = scene(options.size)
     viewer.add_image(guide, name="guide", rgb=True)
     viewer.add_image(low, name="depth", scale=(4, 4), translate=(1.5, 1.5))
-    viewer.camera.zoom *= 6
+    camera = viewer.scene.camera if hasattr(viewer, "scene") else viewer.camera  # before 0.9
+    camera.zoom *= 6
     spin(1.0)
     begin = perf_counter()
     panel.preview_button.click()
@@ -96,7 +97,14 @@ def upsample(options: argparse.Namespace) -> list[bool]:
         spin(0.5)
     plain = ticks.gaps(begin, perf_counter()).max()
     print(f"napari alone, adding a plain layer: largest gap {1e3 * plain:.0f} ms")
+    chosen = panel.form.target.value, panel.form.guide.value
+    if [layer.data.shape[0] for layer in chosen] != [options.size // 4, options.size]:
+        raise SystemExit(f"the run would be of {chosen}, not of the whole image")
+    print(f"upsample: {options.size // 4} pixels a side to {options.size}")
     lines += watched("upsample", panel, options.seconds)
+    made = [layer.data.shape for layer in viewer.layers if layer.name == "depth [upsampled]"]
+    if any(shape != (options.size,) * 2 for shape in made):
+        raise SystemExit(f"the result has {made} pixels, not {options.size} a side")
     viewer.close()
     return lines
 

@@ -14,7 +14,7 @@ from napari_cosparse.core.reconstruction import Settings, degrade, upsample
 from napari_cosparse.io import load_operators, make_scene, read_image
 from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.tiles import open_levels
-from napari_cosparse.widgets import _job
+from napari_cosparse.widgets import _job, _preview
 from napari_cosparse.widgets._samples import scene_layers
 
 PANEL = ("napari-cosparse", "Upsample with a guide")
@@ -345,6 +345,22 @@ def test_preview_shows_a_part_and_gives_way_to_the_result(panel, viewer, scene, 
     assert len(viewer.layers) == 3
     run()
     assert [layer.name for layer in viewer.layers] == ["guide", "depth", "depth [upsampled]"]
+
+
+def test_preview_does_not_become_the_target(panel, viewer, scene, qtbot, run, monkeypatch):
+    """It is smaller than the target; what follows is the whole image, not the preview again."""
+    monkeypatch.setattr(_preview, "LONGEST", 8)
+    add_pair(viewer, scene)
+    panel.preview_button.click()
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=30_000)
+    assert viewer.layers[-1].data.size < scene.coarse.size
+    assert panel.form.target.value.name == "depth"
+    run()
+    np.testing.assert_array_equal(viewer.layers[-1].data, expected(scene))
+    viewer.layers.clear()
+    add_pair(viewer, scene)  # the next pair is suggested again
+    assert panel.form.target.value.name == "depth"
+    assert panel.button.isEnabled()
 
 
 def test_script_gives_the_same_layer(panel, viewer, scene, run):

@@ -20,6 +20,7 @@ from ._write import (
     layer_data,
     limits_of,
     preview_data,
+    preview_place,
     provenance,
 )
 
@@ -63,6 +64,7 @@ __all__ = [
     "point_pairs",
     "points_on",
     "preview_data",
+    "preview_place",
     "provenance",
     "read",
     "shown_plane",

@@ -6,6 +6,11 @@ from collections.abc import Iterable
 
 from napari.layers import Image
 
+from ._atoms import pair_of
+from ._record import METADATA_KEY
+
+MADE_HERE = ("upsample", "learn")  # actions whose layers are results, no inputs
+
 
 def suggest(layers: Iterable[Image]) -> tuple[Image, Image] | None:
     """Guess target and guide: the smallest gray image and the largest image, colour first.
@@ -13,19 +18,32 @@ def suggest(layers: Iterable[Image]) -> tuple[Image, Image] | None:
     Parameters
     ----------
     layers : iterable of napari.layers.Image
-        Open image layers.
+        Open image layers. Results of this plugin are left out; of two of one size the registered
+        one is taken.
 
     Returns
     -------
     tuple of napari.layers.Image, or None
         Target and guide; None with fewer than two layers.
     """
-    images = list(layers)
+    images = [layer for layer in layers if not _is_result(layer)]
     if len(images) < 2:
         return None
     guide = max(images, key=lambda layer: (layer.rgb, _pixels(layer)))
     others = [layer for layer in images if layer is not guide]
-    return min(others, key=lambda layer: (layer.rgb, _pixels(layer))), guide
+    return min(others, key=_unlikely), guide
+
+
+def _unlikely(layer: Image) -> tuple[bool, int, bool]:
+    """Sort key of targets."""
+    return layer.rgb, _pixels(layer), METADATA_KEY not in layer.metadata
+
+
+def _is_result(layer: Image) -> bool:
+    """Whether a layer was made here: an upsampled image, a preview, atoms, a checkerboard."""
+    told = layer.metadata.get(METADATA_KEY)
+    made = isinstance(told, dict) and (told.get("action") in MADE_HERE or "checkerboard" in told)
+    return made or pair_of(layer.metadata) is not None
 
 
 def _pixels(layer: Image) -> int:

@@ -123,17 +123,11 @@ def layer_data(
     return data, state, "image"
 
 
-def preview_data(
-    result: Upsampled, where: Destination, guide: Image, level: int, corner: tuple[int, int]
-) -> LayerData:
-    """Turn an upsampled part of a plane into a layer of two axes on the guide's grid.
+def preview_place(guide: Image, level: int, corner: tuple[int, int]) -> dict[str, Any]:
+    """Note where a preview is to lie.
 
     Parameters
     ----------
-    result : Upsampled
-        What the core returned for the part.
-    where : Destination
-        What `destination` noted for the whole.
     guide : napari.layers.Image
         The guide.
     level : int
@@ -143,14 +137,33 @@ def preview_data(
 
     Returns
     -------
+    dict
+        Settings of the layer.
+    """
+    return {**plane_placement(guide, level, corner), "metadata": {"preview": list(corner)}}
+
+
+def preview_data(result: Upsampled, where: Destination, place: dict[str, Any]) -> LayerData:
+    """Turn an upsampled part of a plane into a layer of two axes on the guide's grid.
+
+    Parameters
+    ----------
+    result : Upsampled
+        What the core returned for the part.
+    where : Destination
+        What `destination` noted for the whole.
+    place : dict
+        What `preview_place` noted before the run.
+
+    Returns
+    -------
     tuple of (ndarray, dict, str)
         Layer data.
     """
-    state = plane_placement(guide, level, corner)
     looks = where.looks or {"contrast_limits": limits_of(result.image)}
-    record = {METADATA_KEY: {**provenance([result], where.inputs), "preview": list(corner)}}
+    record = {METADATA_KEY: {**provenance([result], where.inputs), **place["metadata"]}}
     name = f"{where.name} preview"
-    return result.image, {"name": name, "rgb": False, **state, **looks, "metadata": record}, "image"
+    return result.image, {"name": name, "rgb": False, **place, **looks, "metadata": record}, "image"
 
 
 def provenance(

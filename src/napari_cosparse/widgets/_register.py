@@ -70,9 +70,9 @@ class RegisterPanel(Panel):
         event : object, optional
             Not used.
         """
-        untouched = self._chosen() == self._suggested
+        before = self._chosen()
         self.form.reset_choices()
-        if untouched:
+        if before == self._suggested or not set(before) & set(self.form.moving.choices):
             pair = suggest(self.form.fixed.choices)
             if pair is not None:
                 self.form.moving.value, self.form.fixed.value = pair
@@ -98,6 +98,7 @@ class RegisterPanel(Panel):
         """Register the planes that are shown."""
         pair, keywords = self.pair(), self._keywords()
         self._run = pair
+        self._suggested = None  # whoever runs a pair has chosen it
         operators = self.form.pair.source()
         steps = registering(pair, operators, keywords, self.runner.told_to_stop)
         return steps, f"Registering {pair.moving.name}"

@@ -16,6 +16,7 @@ from napari_cosparse.layers import (
     layer_data,
     match_stacks,
     preview_data,
+    preview_place,
     shown_plane,
     suggest,
     visible_part,
@@ -57,10 +58,11 @@ class UpsamplePanel(Panel):
         super().__init__(napari_viewer, UpsampleForm(napari_viewer, upsample, default_operators()))
         self._where: Destination | None = None
         self._part: Part | None = None
+        self._place: dict[str, Any] = {}  # of the preview
         self._preview_layer: Layer | None = None
         self._store = ""  # where the result is to be written; empty for memory
         self._proposed = ("", "")  # the target's name, and a path for it
-        self._suggested = self._chosen()
+        self._suggested: tuple[Image | None, Image | None] | None = self._chosen()
         self.preview_button = QPushButton("Preview")
         self.preview_button.setToolTip(PREVIEW_TIP)
         self.register_button = QPushButton("Register these two ...")
@@ -82,9 +84,9 @@ class UpsamplePanel(Panel):
         event : object, optional
             Not used.
         """
-        untouched = self._chosen() == self._suggested
+        before = self._chosen()
         self.form.reset_choices()
-        if untouched:
+        if before == self._suggested or not set(before) & set(self.form.target.choices):
             pair = suggest(self.form.target.choices)
             if pair is not None:
                 self.form.target.value, self.form.guide.value = pair
@@ -113,6 +115,7 @@ class UpsamplePanel(Panel):
     def job(self) -> tuple[Steps, str]:
         """Upsample all planes."""
         pair, settings = self._pair_and_settings()
+        self._suggested = None  # whoever runs a pair has chosen it
         self._where = destination(pair.target, pair.guide, pair.levels)
         self._part = None
         self.register_button.setVisible(False)
@@ -135,10 +138,7 @@ class UpsamplePanel(Panel):
             shifted = outcome.alignment is not None and not outcome.alignment.coincide
             self.register_button.setVisible(shifted)
         elif self._where is not None and self._part is not None:
-            rows, columns = self._part.guide
-            guide, level = self.form.guide.value, self.form.levels[1]
-            corner = rows.start, columns.start
-            made = preview_data(outcome.results[0], self._where, guide, level, corner)
+            made = preview_data(outcome.results[0], self._where, self._place)
             (self._preview_layer,) = self.add_layers([made])
         first = outcome.results[0]
         if first.noise_estimated:
@@ -187,8 +187,11 @@ class UpsamplePanel(Panel):
         match_stacks(*pair.sources())
         point = self.viewer.dims.point
         planes = shown_plane(pair.target, point), shown_plane(pair.guide, point)
+        self._suggested = None
         self._where = destination(pair.target, pair.guide, pair.levels)
         self._part = part
+        corner = part.guide[0].start, part.guide[1].start
+        self._place = preview_place(pair.guide, pair.levels[1], corner)
         window = part.target, part.guide
         operators = self.form.pair.source()
         where: dict[str, Any] = {"window": window, "planes": planes}
