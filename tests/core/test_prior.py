@@ -9,13 +9,16 @@ from napari_cosparse.core.checks import slope_error
 from napari_cosparse.core.operators import (
     AtomGroup,
     GlobalOperator,
+    Memory,
     OperatorPair,
     bank,
     random_frame,
+    record,
     square_offsets,
 )
 from napari_cosparse.core.reconstruction import _prior
-from napari_cosparse.core.reconstruction._prior import Prior, log_sum
+from napari_cosparse.core.reconstruction._band import add_logarithms
+from napari_cosparse.core.reconstruction._prior import Prior
 from napari_cosparse.tiles import threaded_map
 
 EPS = 0.1
@@ -187,7 +190,7 @@ def test_a_part_of_the_guide_that_fits_is_kept_and_changes_no_bit(monkeypatch):
     again = [prior.evaluate(image, EPS) for _ in "ab"][-1]
     assert kept[0] == again[0]
     assert np.array_equal(kept[1], again[1])
-    assert [bool(band.squares) for band in prior._bands] == [True, True, False, False]
+    assert [bool(band.kept) for band in prior._bands] == [True, True, False, False]
 
 
 def test_unknown_guide_pixels_say_nothing():
@@ -214,15 +217,22 @@ def test_image_stays_as_it_is():
 
 
 @pytest.mark.parametrize("atoms", [1, 3, 4, 18])
-def test_log_sum_is_the_sum_of_logarithms(atoms):
+def test_sum_of_logarithms(atoms):
     values = np.random.default_rng(0).uniform(1e-8, 1e3, (4, atoms, 9)).astype(np.float32)
-    assert log_sum(values) == pytest.approx(np.log(values.astype(float)).sum(), rel=1e-6)
-
-
-@pytest.mark.parametrize("extremes", [(1e20,), (1e-12,), (1e20, 1e-30)])
-def test_log_sum_of_values_whose_products_leave_single_precision(extremes):
-    values = np.full((2, 8, 3), 2.0, np.float32)
-    values[:, :, : len(extremes)] = extremes
-    kept = values.copy()
-    assert log_sum(values) == pytest.approx(np.log(values.astype(float)).sum(), rel=1e-9)
+    kept, sums = values.copy(), np.zeros(2)
+    program = record(lambda program: add_logarithms(program, values, sums), Memory())
+    for _ in "ab":
+        program.run()
+        assert sums.sum() == pytest.approx(np.log(values.astype(float)).sum(), rel=1e-6)
     assert np.array_equal(values, kept)
+
+
+@pytest.mark.parametrize("extremes", [(1e9,), (1e-12,), (1e9, 1e-15)])
+def test_cost_where_products_of_responses_leave_single_precision(extremes):
+    image = np.zeros((9, 40), np.float32)
+    image[4, 10 : 10 + len(extremes)] = extremes
+    pair, eps = bank(random_frame()), min(1e-6, *extremes)
+    cost, gradient = Prior(pair, image.shape, None, map).evaluate(image, eps)
+    expected, _ = Formula(pair, None, eps)(image)
+    assert cost == pytest.approx(expected, rel=1e-6)
+    assert np.isfinite(gradient).all()

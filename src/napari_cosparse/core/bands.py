@@ -111,7 +111,9 @@ def total(parts: list[Plane]) -> float:
     return float(np.concatenate(parts).sum(dtype=np.float64))
 
 
-def padded_rows(image: NDArray[Any], first: int, last: int, margin: int) -> NDArray[Any]:
+def padded_rows(
+    image: NDArray[Any], first: int, last: int, margin: int, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Cut rows out of an image with a margin on all sides: its own pixels, or reflected ones.
 
     Parameters
@@ -122,6 +124,8 @@ def padded_rows(image: NDArray[Any], first: int, last: int, margin: int) -> NDAr
         Rows wanted, half open.
     margin : int
         Width of the margin, in pixels.
+    out : ndarray, shape (last - first + 2 * margin, w + 2 * margin), optional
+        Where the result goes.
 
     Returns
     -------
@@ -134,10 +138,12 @@ def padded_rows(image: NDArray[Any], first: int, last: int, margin: int) -> NDAr
     else:
         inside = image[reflected(height, margin)[first : last + 2 * margin]]
     width = inside.shape[1]
+    if out is None:
+        out = np.empty((len(inside), width + 2 * margin), inside.dtype)
     if margin > width:
-        return np.pad(inside, ((0, 0), (margin, margin)), mode="symmetric")
+        out[:] = np.pad(inside, ((0, 0), (margin, margin)), mode="symmetric")
+        return out
     # np.pad's Python code holds the interpreter's lock for longer than the copy.
-    out = np.empty((len(inside), width + 2 * margin), inside.dtype)
     out[:, margin : margin + width] = inside
     out[:, :margin] = inside[:, :margin][:, ::-1]
     out[:, margin + width :] = inside[:, width - margin :][:, ::-1]

@@ -7,10 +7,11 @@ from ._images import Chunked
 from ._learn import learn_operators, learn_steps, make_settings
 from ._look import LOOKED
 from ._pair import AtomGroup, OperatorPair, square_offsets
+from ._program import Memory, Program, record
 from ._run import Keeper, Kept, Learned, learn_with
 from ._sample import ROOM
 from ._settings import Settings as LearnSettings
-from ._windows import Store, Tile, tiles_of
+from ._tiles import Tile, tiles_of
 
 __all__ = [
     "LOOKED",
@@ -23,8 +24,9 @@ __all__ = [
     "Kept",
     "LearnSettings",
     "Learned",
+    "Memory",
     "OperatorPair",
-    "Store",
+    "Program",
     "Tile",
     "bank",
     "diagnose",
@@ -35,6 +37,7 @@ __all__ = [
     "learn_with",
     "make_settings",
     "random_frame",
+    "record",
     "second_differences",
     "square_offsets",
     "tiles_of",

@@ -11,7 +11,9 @@ from napari_cosparse.core.borders import fold, pad
 from napari_cosparse.core.types import Plane
 
 from ._pair import OperatorPair
-from ._windows import Store, Tile, Windows, tiles_of
+from ._program import Program
+from ._tiles import Tile, tiles_of
+from ._windows import Windows
 
 Modality = Literal["u", "v"]
 
@@ -63,34 +65,38 @@ class GlobalOperator:
         atoms = self.atoms[part]
         out = np.empty((len(atoms), *shape), self.dtype)
         for tile in tiles_of(0, shape[0], shape[1], *atoms.shape):
-            out[:, *tile.inside] = self.respond(part, padded, tile).transpose(1, 0, 2)
+            program = Program()
+            responses = self.respond(program, part, padded, tile)
+            program.run()
+            out[:, *tile.inside] = responses.transpose(1, 0, 2)
         return out
 
     def respond(
-        self, part: int, padded: Plane, tile: Tile, store: Store | None = None, name: str = "x"
+        self, program: Program, part: int, padded: Plane, tile: Tile, name: str = "x"
     ) -> Plane:
         """Responses of group number `part` on one tile of a padded image.
 
         Parameters
         ----------
+        program : Program
+            Gets the calls.
         part : int
             Index of the group.
         padded : ndarray, shape (h + 2 * margin, w + 2 * margin)
             Image with its margin.
         tile : Tile
             Pixels wanted.
-        store : Store, optional
-            Where the result may live.
         name : str
-            Its purpose there.
+            Purpose of the result in the program's memory.
 
         Returns
         -------
         ndarray, shape (tile.rows, k, tile.width)
+            Holds them once the program has run.
         """
-        atoms, store = self.atoms[part], store or Store()
-        out = store.plane(name, (tile.rows, len(atoms), tile.width), self.dtype)
-        np.matmul(atoms, self.windows[part].gather(padded, tile, store), out=out)
+        atoms = self.atoms[part]
+        out = program.plane(name, (tile.rows, len(atoms), tile.width), self.dtype)
+        program.add(np.matmul, atoms, self.windows[part].gather(program, padded, tile), out)
         return out
 
     def adjoint(self, responses: list[Plane]) -> Plane:
@@ -111,5 +117,7 @@ class GlobalOperator:
             for tile in tiles_of(0, height, width, *atoms.shape):
                 block = responses[part][:, *tile.inside].transpose(1, 0, 2)
                 block = np.ascontiguousarray(block, self.dtype)
-                self.windows[part].scatter(atoms, block, padded, tile)
+                program = Program()
+                self.windows[part].scatter(program, atoms, block, padded, tile)
+                program.run()
         return fold(padded, self.margin)

@@ -127,8 +127,8 @@ class ScaledGuide:
         self.channels: int = planes.shape[2]
         self.finite = planes.dtype.kind != "f"
 
-    def rows(self, channel: int, first: int, last: int, margin: int) -> Plane:
-        """Return some rows of a channel, padded as by `padded_rows`.
+    def rows(self, channel: int, first: int, last: int, margin: int, out: Plane) -> None:
+        """Write some rows of a channel, padded as by `padded_rows`.
 
         Parameters
         ----------
@@ -138,21 +138,17 @@ class ScaledGuide:
             Rows, half open.
         margin : int
             Width of the margin, in pixels.
-
-        Returns
-        -------
-        ndarray, float32
-            NaN where a channel of the guide is not finite.
+        out : ndarray, shape (last - first + 2 * margin, w + 2 * margin), float32
+            Gets NaN where a channel of the guide is not finite.
         """
         part = padded_rows(self._planes[..., channel], first, last, margin)
         if self._table is not None:
-            scaled: Plane = self._table[part.view(self._index)]
-            return scaled
-        scaled = self._scaled(part)
+            np.take(self._table, part.view(self._index), out=out, mode="clip")  # "raise" copies
+            return
+        out[:] = self._scaled(part)
         for other in range(self.channels):
             beside = padded_rows(self._planes[..., other], first, last, margin)
-            scaled[~np.isfinite(beside)] = np.nan
-        return scaled
+            out[~np.isfinite(beside)] = np.nan
 
     def _scaled(self, values: NDArray[Any]) -> Plane:
         with np.errstate(invalid="ignore"):  # of infinities, which become NaN

@@ -6,7 +6,7 @@ responses (contract; g of eq. coupling up to constants).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock, local
@@ -17,11 +17,12 @@ import numpy as np
 from napari_cosparse.core.bands import each_band, padded_rows
 from napari_cosparse.core.borders import fold_axis
 from napari_cosparse.core.mapping import Map
-from napari_cosparse.core.operators import GlobalOperator, OperatorPair, Store, Tile, tiles_of
+from napari_cosparse.core.operators import Memory, OperatorPair, tiles_of
 from napari_cosparse.core.types import Plane
 
+from ._band import BandWork, Key, Terms
+
 BAND_ROWS = 64
-FACTORS_PER_LOG = 4  # eps^2 >= 1e-8 and x^2 <= 1e9 ranges^2: four factors stay inside float32
 BYTES_PER_PIXEL = 80  # of a whole solve (contract, "Memory")
 GUIDE_CACHE_BYTES = 80_000_000  # what smaller solves may take, so that they keep the guide's term
 
@@ -39,8 +40,8 @@ class Guide(Protocol):
         """Whether no pixel is NaN."""
         ...
 
-    def rows(self, channel: int, first: int, last: int, margin: int) -> Plane:
-        """Return some rows of a channel, padded as by `padded_rows`."""
+    def rows(self, channel: int, first: int, last: int, margin: int, out: Plane) -> None:
+        """Write some rows of a channel, padded as by `padded_rows`."""
         ...
 
 
@@ -57,9 +58,9 @@ class PlainGuide:
         self.channels = len(planes)
         self.finite = False  # as far as one knows
 
-    def rows(self, channel: int, first: int, last: int, margin: int) -> Plane:
-        """Return some rows of a channel, padded as by `padded_rows`."""
-        return padded_rows(self._planes[channel], first, last, margin)
+    def rows(self, channel: int, first: int, last: int, margin: int, out: Plane) -> None:
+        """Write some rows of a channel, padded as by `padded_rows`."""
+        padded_rows(self._planes[channel], first, last, margin, out)
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,17 @@ class _Band:
 
     first: int
     last: int
-    tiles: tuple[tuple[int, Tile], ...]  # number of the group, tile in the band's coordinates
-    squares: dict[tuple[int, Tile], Plane]  # the guide's term of a tile, where it is kept
-    keep: bool  # whether it is
+    tiles: tuple[Key, ...]
+    kept: dict[Key, Plane]  # the guide's term of each tile, once it is known
+    keep: bool  # whether it is kept
+
+
+class _Own(local):
+    """What belongs to one thread."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.works: dict[tuple[int, int | None], BandWork] = {}
 
 
 class Prior:
@@ -101,40 +110,35 @@ class Prior:
     ) -> None:
         self.shape, self.map_ = shape, map_
         self._floor = None if floor is None else floor**2
-        self._target = GlobalOperator(pair, "v")
-        self._guide = GlobalOperator(pair, "u")
-        self._weights = [group.weight for group in pair.groups]
-        self._double = [
-            np.float32(2 * weight) * atoms
-            for weight, atoms in zip(self._weights, self._target.atoms, strict=True)
-        ]
-        self._squares = [
-            np.float32(2 * weight) * atoms**2
-            for weight, atoms in zip(self._weights, self._target.atoms, strict=True)
-        ]
-        self.margin = self._target.margin
         self._source = PlainGuide(guide) if isinstance(guide, np.ndarray) else guide
+        self._terms = Terms(
+            pair,
+            0 if self._source is None else self._source.channels,
+            self._source is None or self._source.finite,
+            floor is not None,
+        )
+        self.margin = self._terms.margin
         self._bands = self._cut()
-        self._stores = local()
+        self._own = _Own()
 
     def _cut(self) -> list[_Band]:
         """Bands of which only neighbours write to the same rows, margins included."""
         height, width = self.shape
         rows = max(BAND_ROWS, 2 * self.margin)
-        plans: dict[int, tuple[tuple[int, Tile], ...]] = {}
-        cut = []
-        atoms_in_all = sum(map(len, self._target.atoms))
+        plans: dict[int, tuple[Key, ...]] = {}
+        cut, every = [], self._terms.target.atoms
         room = GUIDE_CACHE_BYTES - BYTES_PER_PIXEL * height * width
         for first in range(0, height, rows):
             last = min(first + rows, height)
             if last - first not in plans:
                 plans[last - first] = tuple(
                     (part, tile)
-                    for part, atoms in enumerate(self._target.atoms)
+                    for part, atoms in enumerate(every)
                     for tile in tiles_of(0, last - first, width, *atoms.shape)
                 )
-            room -= atoms_in_all * (last - first) * width * 4
-            cut.append(_Band(first, last, plans[last - first], {}, room >= 0))
+            room -= sum(map(len, every)) * (last - first) * width * 4
+            keep = self._source is not None and room >= 0
+            cut.append(_Band(first, last, plans[last - first], {}, keep))
         return cut
 
     def evaluate(self, image: Plane, eps: float) -> tuple[float, Plane]:
@@ -198,115 +202,46 @@ class Prior:
         return rows[:, self.margin : self.margin + self.shape[1]]
 
     def _band_gradient(self, image: Plane, eps: float, band: _Band) -> tuple[float, Plane]:
-        source = padded_rows(image, band.first, band.last, self.margin)
-        out, cost = np.zeros(source.shape, np.float32), 0.0
-        store = self._store()
-        for (part, tile), x, scale in self._responses(source, eps, band):
-            cost += self._weights[part] * log_sum(scale, store)
-            np.divide(x, scale, out=x)
-            self._target.windows[part].scatter(self._double[part], x, out, tile, store)
-        return cost, out
+        work = self._prepared(image, eps, band)
+        return work.gradient(), work.out
 
     def _band_curvature(self, image: Plane, eps: float, band: _Band) -> tuple[float, Plane]:
-        source = padded_rows(image, band.first, band.last, self.margin)
-        out = np.zeros(source.shape, np.float32)
-        store = self._store()
-        for (part, tile), _, scale in self._responses(source, eps, band):
-            np.reciprocal(scale, out=scale)
-            self._target.windows[part].scatter(self._squares[part], scale, out, tile, store)
-        return 0.0, out
+        work = self._prepared(image, eps, band)
+        work.curvature()
+        return 0.0, work.out
 
-    def _store(self) -> Store:
-        """Memory of this thread."""
-        if not hasattr(self._stores, "own"):
-            self._stores.own = Store()
-        own: Store = self._stores.own
-        return own
+    def _prepared(self, image: Plane, eps: float, band: _Band) -> BandWork:
+        """Work of this thread, filled with a band."""
+        work = self._work(band)
+        padded_rows(image, band.first, band.last, self.margin, work.source)
+        work.smoothing[...] = np.float32(eps**2)
+        if self._floor is not None:
+            work.smoothing[:, 0] += self._floor[band.first : band.last]
+        if self._source is not None and not band.keep:
+            self._fill_channels(self._source, band, work)
+        return work
 
-    def _responses(
-        self, source: Plane, eps: float, band: _Band
-    ) -> Iterator[tuple[tuple[int, Tile], Plane, Plane]]:
-        """Yield each tile of a band with x and ``eps^2 + floor^2 + c^2 + x^2``."""
-        smoothing = self._smoothing(eps, band)
-        channels, store = self._channels(band), self._store()
-        for key in band.tiles:
-            part, tile = key
-            x = self._target.respond(part, source, tile, store)
-            scale = np.multiply(x, x, out=store.plane("scale", x.shape, x.dtype))
-            scale += smoothing if smoothing.ndim == 0 else smoothing[tile.inside][:, None]
-            if self._source is not None:
-                scale += self._guide_term(key, channels, band)
-            yield key, x, scale
+    def _fill_channels(self, source: Guide, band: _Band, work: BandWork) -> None:
+        for channel, out in enumerate(work.channels):
+            source.rows(channel, band.first, band.last, self.margin, out)
 
-    def _smoothing(self, eps: float, band: _Band) -> Plane:
-        """Squared eps with its floor: one number, or one for each pixel of a band."""
-        square = np.float32(eps**2)
-        return np.asarray(
-            square if self._floor is None else self._floor[band.first : band.last] + square
-        )
+    def _work(self, band: _Band) -> BandWork:
+        """Work of this thread for bands like this one; for this one if its guide is kept."""
+        key = band.last - band.first, band.first if band.keep else None
+        if key not in self._own.works:
+            self._own.works[key] = self._new_work(band)
+        return self._own.works[key]
 
-    def _channels(self, band: _Band) -> list[Plane]:
-        """Return padded rows of the guide's channels; none where their term is kept already."""
-        if self._source is None or len(band.squares) == len(band.tiles):
-            return []
-        rows = partial(self._source.rows, first=band.first, last=band.last, margin=self.margin)
-        return [rows(channel) for channel in range(self._source.channels)]
-
-    def _guide_term(self, key: tuple[int, Tile], channels: list[Plane], band: _Band) -> Plane:
-        """Largest squared guide response over the channels, kept where there is room."""
-        if not band.keep:
-            return self._guide_squares(*key, channels, self._store())
-        if key not in band.squares:
-            band.squares[key] = self._guide_squares(*key, channels, self._store()).copy()
-        return band.squares[key]
-
-    def _guide_squares(self, part: int, tile: Tile, channels: list[Plane], store: Store) -> Plane:
-        largest: Plane | None = None
-        for channel in channels:
-            name = "guide" if largest is None else "channel"
-            c = self._guide.respond(part, channel, tile, store, name)
-            np.multiply(c, c, out=c)
-            largest = c if largest is None else np.maximum(largest, c, out=largest)
-        assert largest is not None and self._source is not None  # noqa: S101, PT018 - a guide has a channel
-        if self._source.finite:
-            return largest
-        # Responses that touch an unknown pixel of the guide are NaN: they say nothing.
-        return np.fmax(largest, np.float32(0), out=largest)
-
-
-def log_sum(values: Plane, store: Store | None = None) -> float:
-    """Sum of logarithms, one logarithm for a product of several values.
-
-    Parameters
-    ----------
-    values : ndarray, shape (rows, k, width), float32
-        Positive; their products over a few atoms should fit float32 and are recomputed singly
-        where they do not.
-    store : Store, optional
-        Where the products may live.
-
-    Returns
-    -------
-    float
-        Summed in float64.
-    """
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # caught below
-        total = _log_of_products(values, store or Store())
-    if np.isfinite(total):
-        return total
-    return float(np.log(values, dtype=np.float64).sum())
-
-
-def _log_of_products(values: Plane, store: Store) -> float:
-    """Multiply one half of the atoms by the other, twice, and take logarithms of the rest."""
-    total, factors = 0.0, 1
-    while factors < FACTORS_PER_LOG and values.shape[1] > 1:
-        half = values.shape[1] // 2
-        if values.shape[1] % 2:
-            total += float(np.log(values[:, -1]).sum(dtype=np.float64))
-        shape = (values.shape[0], half, values.shape[2])
-        out = store.plane(f"products {factors}", shape, values.dtype)
-        values = np.multiply(values[:, :half], values[:, half : 2 * half], out=out)
-        factors *= 2
-    logs = np.log(values, out=store.plane("logs", values.shape, values.dtype))
-    return total + float(logs.sum(dtype=np.float64))
+    def _new_work(self, band: _Band) -> BandWork:
+        shape, memory = (band.last - band.first, self.shape[1]), self._own.memory
+        if not band.keep or self._source is None:
+            return BandWork(self._terms, band.tiles, shape, memory)
+        known = len(band.kept) == len(band.tiles)
+        for part, tile in band.tiles[: 0 if known else None]:
+            atoms = len(self._terms.target.atoms[part])
+            band.kept[part, tile] = np.empty((tile.rows, atoms, tile.width), np.float32)
+        work = BandWork(self._terms, band.tiles, shape, memory, band.kept)
+        if not known:
+            self._fill_channels(self._source, band, work)
+            work.keep_guide()
+        return work

@@ -1,0 +1,118 @@
+"""Calls of NumPy on fixed memory, written down once and run many times.
+
+What lies between two calls of NumPy is done under the interpreter's lock, for which threads wait;
+so the views are cut beforehand, and nothing is left between the calls but a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from napari_cosparse.core.types import Plane
+
+
+class Memory:
+    """Memory that tiles use one after the other: new arrays for each would cost page faults.
+
+    One memory serves one thread.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, np.dtype[Any]], Plane] = {}
+
+    def plane(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Plane:
+        """Give memory for an array; what was there before under the same name is lost.
+
+        Parameters
+        ----------
+        name : str
+            Purpose of the array.
+        shape : tuple of int
+            Its shape.
+        dtype : dtype
+            Its type.
+
+        Returns
+        -------
+        ndarray
+            Any values.
+        """
+        size = prod(shape)
+        line = self._lines.get((name, dtype))
+        if line is None or line.size < size:
+            line = self._lines[name, dtype] = np.empty(size, dtype)
+        return line[:size].reshape(shape)
+
+
+class Program:
+    """Calls in their order.
+
+    Parameters
+    ----------
+    memory : Memory, optional
+        Where intermediate results live.
+    """
+
+    def __init__(self, memory: Memory | None = None) -> None:
+        self._calls: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
+        self._memory = memory or Memory()
+
+    def plane(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Plane:
+        """Give memory for an intermediate result; see `Memory.plane`.
+
+        Parameters
+        ----------
+        name : str
+            Purpose of the array.
+        shape : tuple of int
+            Its shape.
+        dtype : dtype
+            Its type.
+
+        Returns
+        -------
+        ndarray
+            Any values.
+        """
+        return self._memory.plane(name, shape, dtype)
+
+    def add(self, function: Callable[..., object], *arguments: object) -> None:
+        """Write down a call.
+
+        Parameters
+        ----------
+        function : callable
+            Writes to one of its arguments.
+        arguments : object
+            Its arguments by position: keywords take NumPy longer to read.
+        """
+        self._calls.append((function, arguments))
+
+    def run(self) -> None:
+        """Make all calls."""
+        for function, arguments in self._calls:
+            function(*arguments)
+
+
+def record(write: Callable[[Program], None], memory: Memory) -> Program:
+    """Write a program, all of it in the same memory.
+
+    Parameters
+    ----------
+    write : callable
+        Adds the calls to a program.
+    memory : Memory
+        Where intermediate results live.
+
+    Returns
+    -------
+    Program
+    """
+    write(Program(memory))  # finds out how much memory is needed: memory that grows moves
+    program = Program(memory)
+    write(program)
+    return program
