@@ -9,8 +9,8 @@ import pytest
 import tifffile
 import zarr
 
-from napari_cosparse import load_operators
-from napari_cosparse.io import open_zarr, read_image
+from napari_cosparse import load_operators, save_transform
+from napari_cosparse.io import open_zarr, read_image, write_image
 from napari_cosparse.tiles import _checkpoint, _large
 
 
@@ -201,3 +201,58 @@ def test_what_is_no_image(run, files, tmp_path):
         code, _, err = run(*words)
         assert code == 2
         assert reason in err[0]
+
+
+def test_a_colour_file_is_upsampled_channel_by_channel(run, files, stores, tmp_path):
+    out = tmp_path / "o.ome.zarr"
+    words = ("upsample", files / "colour.png", stores / "guide.ome.zarr", "-o", out)
+    code, _, err = run(*words, "--operators", "differences", "--dtype", "input")
+    assert (code, err) == (0, [])
+    image = open_zarr(out)
+    assert (image.array.shape, image.array.dtype) == ((3, 48, 60), np.uint8)
+    assert (image.axes, image.scale) == ("cyx", (1.0, 0.5, 0.25))
+    code, _, err = run("upsample", files / "colour.png", files / "guide.png", "-o", "o.tif")
+    assert code == 2
+    assert "or write to a Zarr store (-o NAME.zarr)" in err[0]
+
+
+def test_gray_saved_as_rgb_is_one_channel(run, files, stores, tmp_path):
+    low = read_image(files / "low16.png") // 32
+    gray = np.stack([low.astype(np.uint8)] * 3, -1)
+    write_image(tmp_path / "low.png", gray)
+    out = tmp_path / "o.zarr"
+    words = ("upsample", tmp_path / "low.png", stores / "guide.zarr", "-o", out)
+    assert run(*words, "--operators", "differences")[0] == 0
+    assert open_zarr(out).array.shape == (48, 60)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--threads", 0), "threads 0 must be a whole number of at least 1"),
+        (("--block", 0), "block 0 must be a whole number of at least 1"),
+        (("--memory", "0"), "memory '0' must be a positive number of bytes"),
+        (("--memory", "1kB"), "memory of 1 kB is too little"),
+        (("--scheduler", "thread"), "scheduler 'thread' is unknown; choose 'threads'"),
+        (("--factor", "1e6"), "factor 1e+06"),
+        (("--transform", "t.json", "--phase", "centre"), "leave --factor and --phase out"),
+        (("--transform", "t.json", "--phase", "corner"), "leave --factor and --phase out"),
+    ],
+)
+def test_wrong_options_of_a_store(run, stores, tmp_path, options, message):
+    out = tmp_path / "o.zarr"
+    words = ("upsample", stores / "low.zarr", stores / "guide.zarr", "-o", out)
+    code, _, err = run(*words, *options)
+    assert (code, len(err)) == (2, 1)
+    assert message in err[0]
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_transform_in_lengths_is_refused(run, stores, tmp_path):
+    save_transform(tmp_path / "t.json", np.diag([1e-6, 1e-6, 1]))
+    out = tmp_path / "o.zarr"
+    words = ("upsample", stores / "low.zarr", stores / "guide.zarr", "-o", out)
+    code, _, err = run(*words, "--transform", tmp_path / "t.json")
+    assert code == 2
+    assert "more than the whole guide (48 x 60)" in err[0]
+    assert not list(tmp_path.glob("o*"))
