@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,6 +63,44 @@ def test_a_process_that_dies_is_told_in_words(tmp_path, monkeypatch):
     monkeypatch.undo()
     upsample_to_store(TARGET, SCENE.guide, place, **OPTIONS, scheduler="processes")
     assert np.isfinite(zarr.open_array(place)[:]).all()
+
+
+CHILD = """
+import os, sys
+import napari_cosparse as nc
+from napari_cosparse.tiles import _pool
+pool = _pool.Pool(1)
+print(*_pool.results(pool, abs, [-1]), flush=True)
+(process,) = pool._pool._processes.values()
+print(process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_processes_end_with_the_one_that_made_them():
+    run = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with run:
+        assert run.stdout.readline() == "1\n"
+        worker = int(run.stdout.readline())
+        os.kill(worker, 0)  # it lives
+        run.kill()
+    for _ in range(300):
+        if not alive(worker):
+            break
+        time.sleep(0.1)
+    assert not alive(worker)
+
+
+def alive(process):
+    """Whether there is such a process, and no zombie."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")
+    return not (status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] == "Z")
 
 
 def die(*_):

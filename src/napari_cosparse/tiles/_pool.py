@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from threading import Lock
+from multiprocessing import connection
+from threading import Lock, Thread
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -38,7 +40,9 @@ class Pool:
 
     def __init__(self, workers: int | None = None, cancelled: Asked | None = None) -> None:
         context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(workers or default_threads(), mp_context=context)
+        self._pool = ProcessPoolExecutor(
+            workers or default_threads(), mp_context=context, initializer=_end_with_parent
+        )
         self._cancelled = cancelled
 
     def submit(self, function: Callable[[A], B], items: Iterable[A]) -> list[Future[B]]:
@@ -86,6 +90,18 @@ class Pool:
         for process in list((self._pool._processes or {}).values()):  # noqa: SLF001 - no other way
             process.terminate()
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that made it is gone: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # noqa: S101 - it runs in a child
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, name="watch the parent", daemon=True).start()
 
 
 @contextmanager
