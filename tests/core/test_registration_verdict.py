@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
 from napari_cosparse.core.descent import Stop
+from napari_cosparse.core.registration._frame import Frame
+from napari_cosparse.core.registration._solve import Answer
+from napari_cosparse.core.registration._verdict import _consistent
 from support.moved_pair import SHAPE, error, folded, motion, moved_pair, picture, run, view
 
 TRUTH = motion(7.3, (5.4, -8.3))
@@ -155,3 +160,22 @@ def test_predicted_error_grows_with_the_noise():
         run(fixed, moving + s * noise(0, SHAPE), initial=TRUTH).predicted_error for s in (0, 40)
     ]
     assert found[1] > 1.5 * found[0]
+
+
+@pytest.mark.parametrize(
+    ("overlap", "agreement", "shape", "trusted"),
+    [
+        (0.52, 0.5, (60, 80), False),  # one period off: the basket in Middlebury's Laundry
+        (0.52, 1.0, (60, 80), True),  # no start leads elsewhere
+        (0.9, 0.5, (60, 80), True),
+        (0.3, 0.5, (30, 40), True),  # a small moving image that lies inside the fixed one
+    ],
+)
+def test_little_overlap_asks_for_closer_backward_runs(overlap, agreement, shape, trusted):
+    frame = Frame((60, 80), shape)
+    answer = Answer(np.eye(3), -1.3, agreement, 0.56, 60.0, 9, Stop.CHANGE_SMALL, (), overlap)
+    pair = SimpleNamespace(frame=frame)
+    verdict = _consistent(pair, "both", answer, 1.65, 1.48)
+    assert verdict.trusted == trusted
+    assert ("repetition" in verdict.because) != trusted
+    assert _consistent(pair, "both", answer, 0.7, 0.4).trusted

@@ -17,6 +17,7 @@ from ._starts import Plan
 LIMIT = 2.0  # pixels: backward runs that differ more are not believed
 CLEAR_LIMIT, CLEAR_LEAD = 3.0, 0.8  # pixels, where no other start comes anywhere near
 CLOSE = 1.0  # pixels: so near that a small lead over rivals does not matter
+LITTLE_SHARED = 0.6  # of the smaller image: below, a repetition may pass for a match
 LEAST_MARGIN = 0.25
 FLOOR_MARGIN = 0.15  # below, a start elsewhere is as good: mirrored depth agrees backwards too
 LEAST_AGREEMENT = 0.6  # of the starts, for mutual information
@@ -84,7 +85,7 @@ def judge(
     if measure == "nmi":
         return (yield from _judge_information(scene, answer, back))
     other = float("inf")
-    if back <= _clear_limit(scene, answer):
+    if back <= _backward_limit(scene, answer):
         other = yield from pushed(scene, measure, answer.tau)
     return _consistent(scene, measure, answer, back, other)
 
@@ -93,10 +94,26 @@ def _limit(scene: Scene) -> float:
     return LIMIT * max(1.0, max(scene.frame.shape_fixed) / LARGE)
 
 
-def _clear_limit(scene: Scene, answer: Answer) -> float:
-    """Find the limit of the backward runs, wider without a rival: wrong answers have one."""
+def _backward_limit(scene: Scene, answer: Answer) -> float:
+    """Find the limit of the backward runs.
+
+    Wider without a rival start: wrong answers have one. Narrower where the scene may repeat.
+    """
+    if _may_repeat(scene, answer):
+        return _limit(scene) * CLOSE / LIMIT
     clear = np.isfinite(answer.margin) and answer.margin >= CLEAR_LEAD
     return _limit(scene) * (CLEAR_LIMIT / LIMIT if clear else 1.0)
+
+
+def _may_repeat(scene: Scene, answer: Answer) -> bool:
+    """Whether the images share little, and not all starts lead to the answer.
+
+    One period off, a repetitive scene fits in all that both images show then.
+    """
+    fixed, moving = (np.prod(s) for s in (scene.frame.shape_fixed, scene.frame.shape_moving))
+    covered = abs(np.linalg.det(answer.tau[:2, :2])) * fixed
+    shared = answer.overlap * max(1.0, float(covered / moving))  # of the smaller image
+    return shared < LITTLE_SHARED and answer.agreement < 1
 
 
 def _hopeless(answer: Answer) -> Verdict | None:
@@ -113,7 +130,7 @@ def _hopeless(answer: Answer) -> Verdict | None:
 
 
 def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: float) -> Verdict:
-    worst, limit = max(back, other), _clear_limit(scene, answer)
+    worst, limit = max(back, other), _backward_limit(scene, answer)
     name = MEASURE_NAMES[measure]
     if worst > limit:
         apart = f"{worst:.1f} px" if np.isfinite(worst) else f"{back:.1f} px"
@@ -121,6 +138,8 @@ def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: 
             f"registering backwards gives another answer, {apart} away (limit {limit:.1f} px), so "
             f"{name} cannot tell which is right"
         )
+        if _may_repeat(scene, answer):
+            reason += f"; at an overlap of {answer.overlap:.0%} a repetition may pass for a match"
         return Verdict(trusted=False, because=reason, backward=back, swapped=other)
     lead = answer.margin
     close = CLOSE * _limit(scene) / LIMIT
