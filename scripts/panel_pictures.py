@@ -94,6 +94,7 @@ def shot(viewer: Any) -> np.ndarray:  # noqa: ANN401
     """Picture of the whole window."""
     from qtpy.QtTest import QTest
 
+    QTest.qWait(500)  # the window finds its layout first
     viewer.reset_view()
     QTest.qWait(1500)
     picture = viewer.screenshot(canvas_only=False, flash=False)

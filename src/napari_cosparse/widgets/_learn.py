@@ -61,9 +61,9 @@ class LearnPanel(Panel):
         self.save_button.clicked.connect(self._ask_path)
         row = QHBoxLayout()
         row.addWidget(self.save_button)
+        self.extras.addLayout(row)  # first, so that it is seen without scrolling
         for part in (self.diagnostics, self.coupling):
             self.extras.addWidget(part)
-        self.extras.addLayout(row)
         self.begin()
 
     def inputs(self) -> Iterable[Layer | None]:
@@ -113,7 +113,7 @@ class LearnPanel(Panel):
         self.add_layers(atom_layers(self._pair, name, record, self._beside()))
         self.viewer.reset_view()
         self.diagnostics.setText(diagnostics_text(summary))
-        self.coupling.show_lines(coupling_lines(outcome), "Coupling, atoms sorted")
+        self.coupling.show_lines(coupling_lines(outcome), "Coupling")
         self.plot.show_lines({"": list(outcome.history)}, "Cost")
         return (
             f"Done: {len(outcome.history) - 1} iterations, {outcome.stop}. The pair {name!r} can "

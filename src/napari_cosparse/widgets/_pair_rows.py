@@ -6,7 +6,7 @@ from typing import Any
 from magicgui.widgets import ComboBox
 from napari.layers import Image
 from psygnal import Signal
-from qtpy.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from qtpy.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ._rows import layer_row
 
@@ -37,8 +37,7 @@ class PairRows:
         for head in HEADS:
             heads.addWidget(QLabel(head))
         self._column.addLayout(heads)
-        self.add_button = QToolButton()
-        self.add_button.setText("Add a pair")
+        self.add_button = QPushButton("Add a pair")
         self.add_button.clicked.connect(lambda: self.add())
         self._column.addWidget(self.add_button)
         self.add()
@@ -77,8 +76,8 @@ class PairRows:
             box.changed.connect(self._tell)
             box.native.setMinimumContentsLength(5)
             layout.addWidget(box.native, 1)
-        remove = QToolButton()
-        remove.setText("-")
+        remove = QPushButton("-")
+        remove.setFixedWidth(24)
         remove.setToolTip("<p>Remove this pair.</p>")
         remove.clicked.connect(lambda: self._remove(line))
         layout.addWidget(remove)

@@ -86,6 +86,7 @@ class Plot(QWidget):
         painter.drawRect(frame)
         painter.setPen(ink)
         painter.drawText(QPointF(MARGIN, line_height), self._heading())
+        self._draw_names(painter, frame.right(), line_height)
         self._draw_lines(painter, frame)
         painter.end()
 
@@ -95,13 +96,21 @@ class Plot(QWidget):
             return self._title
         return f"{self._title}   {max(values):.4g} ... {min(values):.4g}"
 
+    def _draw_names(self, painter: QPainter, right: float, height: float) -> None:
+        """Write the names of the lines in their colours, at the right of the heading."""
+        for number, name in reversed(list(enumerate(self._lines))):
+            painter.setPen(QColor(COLOURS[number % len(COLOURS)]))
+            right -= painter.fontMetrics().horizontalAdvance(name)
+            painter.drawText(QPointF(right, height), name)
+            right -= 2 * MARGIN
+
     def _draw_lines(self, painter: QPainter, frame: QRectF) -> None:
         values = [value for line in self._lines.values() for value in line if isfinite(value)]
         if not values:
             return
         scaled = _scale(min(values), max(values))
-        left, bottom, height = frame.left() + MARGIN, frame.bottom(), frame.height()
-        for number, (name, line) in enumerate(self._lines.items()):
+        bottom, height = frame.bottom(), frame.height()
+        for number, line in enumerate(self._lines.values()):
             painter.setPen(QPen(QColor(COLOURS[number % len(COLOURS)]), 2))
             step = frame.width() / max(len(line) - 1, 1)
             for start, stop in _runs(line):
@@ -110,9 +119,6 @@ class Plot(QWidget):
                     for place in range(start, stop)
                 ]
                 painter.drawPolyline(QPolygonF(points))
-            if name:
-                painter.drawText(QPointF(left, bottom - 4), name)
-                left += painter.fontMetrics().horizontalAdvance(name) + 2 * MARGIN
 
 
 def _runs(line: Sequence[float]) -> list[tuple[int, int]]:

@@ -104,6 +104,7 @@ class Runner(QObject):
         """Make a runner that does nothing yet."""
         super().__init__(parent)
         self._worker: GeneratorWorker | None = None
+        self._run: Generator[list[Progress], None, Any] | None = None
         self._bar: cancelable_progress | None = None
         self._result: object = None
         self._stop = Event()
@@ -138,7 +139,12 @@ class Runner(QObject):
         self._result = None
         self._timer.start()
         self._bar = cancelable_progress(desc=title, total=0)
-        self._worker = create_worker(guarded, steps, self._stop)
+        run = self._run = guarded(steps, self._stop)
+
+        def relay() -> Generator[list[Progress], None, Any]:
+            return (yield from run)  # so that it can be closed here, whoever stops the worker
+
+        self._worker = create_worker(relay)
         self._worker.yielded.connect(self._on_step)
         self._worker.returned.connect(self._on_return)
         self._worker.finished.connect(self._on_finish)
@@ -160,6 +166,8 @@ class Runner(QObject):
         end = time.monotonic() + PATIENCE
         while worker.is_running and time.monotonic() < end:
             time.sleep(0.005)
+        if not worker.is_running:
+            self._put_away()
 
     def _on_step(self, steps: list[Progress]) -> None:
         for progress in steps:
@@ -191,12 +199,19 @@ class Runner(QObject):
         """Say how it ended: the one place that leaves the running state."""
         result, self._result, self._worker = self._result, None, None
         self._end()
+        self._put_away()
         if isinstance(result, Failure):
             self.failed.emit(result.error)
         elif result is None:
             self.cancelled.emit()
         else:
             self.succeeded.emit(result)
+
+    def _put_away(self) -> None:
+        """Let a run that was stopped from outside, as napari does when closed, clear up."""
+        run, self._run = self._run, None
+        if run is not None:
+            run.close()
 
     def _end(self) -> None:
         """Stop what still runs, and be ready for another run."""
