@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from napari_cosparse.core.checks import slope_error
 from napari_cosparse.core.operators import (
@@ -18,7 +20,7 @@ from napari_cosparse.core.operators import (
 )
 from napari_cosparse.core.reconstruction import _prior
 from napari_cosparse.core.reconstruction._band import add_logarithms
-from napari_cosparse.core.reconstruction._prior import Prior
+from napari_cosparse.core.reconstruction._prior import Prior, band_edges
 from napari_cosparse.tiles import threaded_map
 
 EPS = 0.1
@@ -148,6 +150,17 @@ def test_curvature_is_positive_up_to_the_border():
     assert Prior(two_sided_pair(), (6, 5), guide, map).curvature(image, EPS).min() > 0
 
 
+@given(height=st.integers(1, 400), margin=st.integers(1, 90))
+def test_only_neighbouring_bands_meet(height, margin):
+    edges = band_edges(height, margin)
+    assert edges[0] == 0
+    assert edges[-1] == height
+    rows = np.diff(edges)
+    assert rows.min() > 0
+    assert (rows[:-1] >= 2 * margin).all()
+    assert rows.max() <= max(64, 2 * margin)
+
+
 def backwards(function, items):
     """A map that runs its calls in reverse order."""
     return [function(item) for item in list(items)[::-1]][::-1]
@@ -155,7 +168,7 @@ def backwards(function, items):
 
 @pytest.mark.parametrize("run", [threaded_map(1), threaded_map(2), backwards])
 def test_map_changes_no_bit(run):
-    shape = 200, 30  # four bands, the last one short
+    shape = 200, 30  # five bands, the last one short
     image, guide = images(shape)
     results = []
     for map_ in (map, run):
@@ -190,7 +203,7 @@ def test_a_part_of_the_guide_that_fits_is_kept_and_changes_no_bit(monkeypatch):
     again = [prior.evaluate(image, EPS) for _ in "ab"][-1]
     assert kept[0] == again[0]
     assert np.array_equal(kept[1], again[1])
-    assert [bool(band.kept) for band in prior._bands] == [True, True, False, False]
+    assert [bool(band.kept) for band in prior._bands] == [True, True, False, False, False]
 
 
 def test_unknown_guide_pixels_say_nothing():

@@ -11,7 +11,7 @@ from napari_cosparse.core.borders import fold, pad
 from napari_cosparse.core.types import Plane
 
 from ._pair import OperatorPair
-from ._program import Program
+from ._program import Memory, Program
 from ._tiles import Tile, tiles_of
 from ._windows import Windows
 
@@ -63,9 +63,9 @@ class GlobalOperator:
 
     def _forward_group(self, part: int, padded: Plane, shape: tuple[int, ...]) -> Plane:
         atoms = self.atoms[part]
-        out = np.empty((len(atoms), *shape), self.dtype)
+        out, memory = np.empty((len(atoms), *shape), self.dtype), Memory()
         for tile in tiles_of(0, shape[0], shape[1], *atoms.shape):
-            program = Program()
+            program = Program(memory)
             responses = self.respond(program, part, padded, tile)
             program.run()
             out[:, *tile.inside] = responses.transpose(1, 0, 2)
@@ -113,11 +113,12 @@ class GlobalOperator:
         """
         height, width = responses[0].shape[1:]
         padded = np.zeros((height + 2 * self.margin, width + 2 * self.margin), self.dtype)
+        memory = Memory()
         for part, atoms in enumerate(self.atoms):
             for tile in tiles_of(0, height, width, *atoms.shape):
                 block = responses[part][:, *tile.inside].transpose(1, 0, 2)
                 block = np.ascontiguousarray(block, self.dtype)
-                program = Program()
+                program = Program(memory)
                 self.windows[part].scatter(program, atoms, block, padded, tile)
                 program.run()
         return fold(padded, self.margin)

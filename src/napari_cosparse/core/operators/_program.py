@@ -11,8 +11,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from napari_cosparse.core.types import Plane
+
+BLOCK = 1 << 25  # bytes; those that nobody writes to are never given out by the system
+LINE = 64  # bytes, of the processor's cache
 
 
 class Memory:
@@ -22,7 +26,8 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self._lines: dict[tuple[str, np.dtype[Any]], Plane] = {}
+        self._lines: dict[str, NDArray[np.uint8]] = {}
+        self._left = np.empty(0, np.uint8)
 
     def plane(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Plane:
         """Give memory for an array; what was there before under the same name is lost.
@@ -41,11 +46,19 @@ class Memory:
         ndarray
             Any values.
         """
-        size = prod(shape)
-        line = self._lines.get((name, dtype))
+        size = prod(shape) * dtype.itemsize
+        line = self._lines.get(name)
         if line is None or line.size < size:
-            line = self._lines[name, dtype] = np.empty(size, dtype)
-        return line[:size].reshape(shape)
+            line = self._lines[name] = self._cut(size)
+        return line[:size].view(dtype).reshape(shape)
+
+    def _cut(self, size: int) -> NDArray[np.uint8]:
+        """Cut a line off a block: NumPy asks for huge pages for large arrays only."""
+        whole = -(-size // LINE) * LINE
+        if self._left.size < whole:
+            self._left = np.empty(max(whole, BLOCK), np.uint8)
+        line, self._left = self._left[:whole], self._left[whole:]
+        return line
 
 
 class Program:

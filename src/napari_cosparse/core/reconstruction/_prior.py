@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from threading import Lock, local
 from typing import Protocol
 
@@ -23,6 +24,7 @@ from napari_cosparse.core.types import Plane
 from ._band import BandWork, Key, Terms
 
 BAND_ROWS = 64
+LAST_BANDS = 2  # that are cut in halves
 BYTES_PER_PIXEL = 80  # of a whole solve (contract, "Memory")
 GUIDE_CACHE_BYTES = 80_000_000  # what smaller solves may take, so that they keep the guide's term
 
@@ -82,6 +84,28 @@ class _Own(local):
         self.works: dict[tuple[int, int | None], BandWork] = {}
 
 
+def band_edges(height: int, margin: int) -> list[int]:
+    """Cut rows into bands; the last ones are lower, so that no thread waits long for another.
+
+    Parameters
+    ----------
+    height : int
+        Number of rows.
+    margin : int
+        Rows beyond a band that it writes to; none but neighbours write to the same.
+
+    Returns
+    -------
+    list of int
+        First row of each band, and the number of rows.
+    """
+    edges = [0]
+    while edges[-1] < height:
+        rows = BAND_ROWS if height - edges[-1] > LAST_BANDS * BAND_ROWS else BAND_ROWS // 2
+        edges.append(min(edges[-1] + max(rows, 2 * margin), height))
+    return edges
+
+
 class Prior:
     """Cost, gradient and curvature of the coupled co-sparsity of an image with a fixed guide.
 
@@ -124,12 +148,10 @@ class Prior:
     def _cut(self) -> list[_Band]:
         """Bands of which only neighbours write to the same rows, margins included."""
         height, width = self.shape
-        rows = max(BAND_ROWS, 2 * self.margin)
         plans: dict[int, tuple[Key, ...]] = {}
         cut, every = [], self._terms.target.atoms
         room = GUIDE_CACHE_BYTES - BYTES_PER_PIXEL * height * width
-        for first in range(0, height, rows):
-            last = min(first + rows, height)
+        for first, last in pairwise(band_edges(height, self.margin)):
             if last - first not in plans:
                 plans[last - first] = tuple(
                     (part, tile)
