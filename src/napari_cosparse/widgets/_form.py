@@ -42,9 +42,6 @@ class Form(QWidget):
             layout.addWidget(self._fold_button())
             layout.addWidget(self._folded)
         self._folded.setVisible(False)
-        width = max((label.sizeHint().width() for label in self._labels.values()), default=0)
-        for label in self._labels.values():
-            label.setMinimumWidth(width)  # the fields of both columns stand below one another
         self._order_keyboard(len(rows))
         for row in self.rows:
             setattr(self, row.name, row)

@@ -94,7 +94,8 @@ class Plot(QWidget):
         values = [value for line in self._lines.values() for value in line if isfinite(value)]
         if not values:
             return self._title
-        return f"{self._title}   {max(values):.4g} ... {min(values):.4g}"
+        digits = 4 if len(self._lines) == 1 else 3  # the names need room
+        return f"{self._title}   {max(values):.{digits}g} ... {min(values):.{digits}g}"
 
     def _draw_names(self, painter: QPainter, right: float, height: float) -> None:
         """Write the names of the lines in their colours, at the right of the heading."""
@@ -102,7 +103,7 @@ class Plot(QWidget):
             painter.setPen(QColor(COLOURS[number % len(COLOURS)]))
             right -= painter.fontMetrics().horizontalAdvance(name)
             painter.drawText(QPointF(right, height), name)
-            right -= 2 * MARGIN
+            right -= MARGIN
 
     def _draw_lines(self, painter: QPainter, frame: QRectF) -> None:
         values = [value for line in self._lines.values() for value in line if isfinite(value)]
