@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -93,3 +95,34 @@ def test_nobody_at_the_address(tmp_path):
             TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS, scheduler="tcp://127.0.0.1:1"
         )
     assert not any(tmp_path.iterdir())
+
+
+STRANGER = """
+import sys
+import numpy as np
+import zarr
+import napari_cosparse as nc
+from napari_cosparse.core.operators import _look
+scene, address = nc.make_scene((160, 224), 0), sys.argv[1]
+nc.upsample_to_store(nc.degrade(scene.depth, 4), scene.guide, "o.zarr", "intensity-depth-3x3",
+                     block=96, scheduler=address)
+_look.LOOKED = 5000
+pairs = [(zarr.open_array("u"), zarr.open_array("v"))]
+learned = nc.learn_operators(pairs, side=3, samples=200, iterations=4, block=50, scheduler=address)
+np.save("history.npy", learned.history)
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_process_without_a_client_of_its_own(client, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(_look, "LOOKED", 5000)
+    for name, image in (("u", SCENE.guide), ("v", SCENE.depth)):
+        array = zarr.create_array(tmp_path / name, shape=image.shape, dtype=image.dtype)
+        array[:] = image
+    subprocess.run(  # noqa: S603
+        [sys.executable, "-c", STRANGER, client.scheduler.address], cwd=tmp_path, check=True
+    )
+    assert np.array_equal(zarr.open_array(tmp_path / "o.zarr")[:], expected)
+    options = {"side": 3, "samples": 200, "iterations": 4, "block": 50}
+    here = learn_operators([(SCENE.guide, SCENE.depth)], **options, scheduler="threads")
+    assert np.array_equal(np.load(tmp_path / "history.npy"), here.history)

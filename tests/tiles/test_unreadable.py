@@ -116,3 +116,16 @@ def test_the_command_line_says_it_in_one_line(tmp_path, command):
     assert len(run.stderr.splitlines()) == 1
     assert "(chunk c/0/0/0 of the guide.zarr: " in run.stderr
     assert "; 1 more chunk there too)" in run.stderr
+
+
+def test_a_store_that_is_gone_is_no_empty_one(tmp_path, monkeypatch):
+    guide = zarr.create_array(tmp_path / "g.zarr", shape=SCENE.depth.shape, dtype="f4")
+    guide[:] = SCENE.depth
+    monkeypatch.chdir(tmp_path)
+    plane = as_plane(zarr.open_array("g.zarr", mode="r"), "guide")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # as workers may be
+    assert np.array_equal(plane, SCENE.depth)
+    (tmp_path / "g.zarr").rename(tmp_path / "other.zarr")
+    with pytest.raises(OSError, match=r"guide: .*g\.zarr is not there for .*see the same files"):
+        np.asarray(plane)

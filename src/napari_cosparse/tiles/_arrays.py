@@ -97,7 +97,7 @@ def spill(
             write(array, where, part, f"{folder.path}: a copy of the {name}")
             yield
         folder.write_json(f"{name}.json", {"complete": True})
-    return zarr.open_array(place, mode="r")
+    return zarr.open_array(place.absolute(), mode="r")  # for processes in other folders
 
 
 def write(array: Any, where: tuple[Any, ...], values: NDArray[Any], what: str) -> None:  # noqa: ANN401 - zarr.Array

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ._pool import HEARTBEAT, Pool, results
-from ._run import RETRIES, answering
+from ._pool import Pool, results
+from ._run import RETRIES, answering, finished_on
 from ._threads import Asked, stop_if
 
 A = TypeVar("A")
@@ -54,20 +54,14 @@ class ClusterMap:
 
     def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> list[B]:
         """Return the results in the order of the items."""
-        import distributed
-
-        wait_for: Any = distributed.wait
         futures = [
             self._client.submit(function, item, pure=False, retries=RETRIES) for item in items
         ]
         try:
-            waiting = True
+            waiting = set(futures)
             while waiting:
-                try:
-                    wait_for(futures, timeout=HEARTBEAT)
-                    waiting = False
-                except TimeoutError:
-                    stop_if(self._cancelled)
+                waiting -= finished_on(self._client, waiting)
+                stop_if(self._cancelled)
             with answering():
                 return [future.result() for future in futures]
         finally:

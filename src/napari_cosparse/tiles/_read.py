@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -76,12 +77,22 @@ def blaming(
     OSError
         If it cannot be read, with the place of what is broken.
     """
+    _check_there(array, name)
     try:
         yield
     except (InputError, MemoryError):
         raise
     except Exception as error:
         raise OSError(_blame(array, where, name, (leading, down), error)) from error
+
+
+def _check_there(array: Any, name: str) -> None:  # noqa: ANN401 - array-likes
+    """Refuse a store that is gone: Zarr takes chunks that are not there for empty ones."""
+    root = getattr(getattr(array, "store", None), "root", None)
+    if isinstance(root, Path) and not root.exists():
+        raise OSError(
+            f"{name}: {root} is not there for {gethostname()}; all who work must see the same files"
+        )
 
 
 def _blame(
@@ -148,4 +159,7 @@ def _broken(store: Any, part: Part) -> Iterator[tuple[str, Part, Exception]]:  #
 def _address(store: Any) -> str:  # noqa: ANN401 - zarr.Array
     """Name a store as its user does."""
     place = getattr(store.store, "root", getattr(store.store, "path", None))
-    return str(store.store_path if place is None else Path(str(place), store.path))
+    if place is None:
+        return str(store.store_path)
+    path = Path(str(place), store.path)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -95,22 +95,13 @@ def solve_on_cluster(
     float
         Number of blocks done; often, so that the caller may stop.
     """
-    import distributed
-
-    wait_for: Any = distributed.wait
-
     futures = [
         client.submit(solve_now, job, place, pure=False, retries=RETRIES) for place in places
     ]
     count, waiting = len(futures), set(futures)
     try:
         while waiting:
-            try:
-                done = wait_for(
-                    list(waiting), timeout=HEARTBEAT, return_when="FIRST_COMPLETED"
-                ).done
-            except TimeoutError:
-                done = set()
+            done = finished_on(client, waiting)
             stop_if(cancelled)
             with answering():
                 for future in done:
@@ -154,6 +145,32 @@ def client_of(scheduler: Any) -> tuple[Any, bool]:  # noqa: ANN401 - a name, an 
         f"scheduler {scheduler!r} is unknown; choose 'threads', 'processes', the address of a dask "
         "scheduler such as 'tcp://127.0.0.1:8786', or a client of it"
     )
+
+
+def finished_on(client: Any, futures: Iterable[Any]) -> set[Any]:  # noqa: ANN401
+    """Wait a moment for calls on a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster; it need not be the active one of this process.
+    futures : iterable of distributed.Future
+        Calls.
+
+    Returns
+    -------
+    set of distributed.Future
+        Those that are finished; none after a heartbeat.
+    """
+    import distributed
+
+    wait: Any = distributed.wait
+    try:
+        with answering(), client.as_current():
+            found = wait(list(futures), timeout=HEARTBEAT, return_when="FIRST_COMPLETED")
+    except TimeoutError:
+        return set()
+    return set(found.done)
 
 
 @contextmanager

@@ -198,7 +198,17 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
         colour = len(shape) > 2 and shape[-1] in COLOURS
     if len(shape) < 2 + bool(colour) or 0 in shape:
         raise InputError(f"{name} has shape {shape}; it must have at least rows and columns")
-    return Source(image, name, bool(colour), colour == "first")
+    return Source(_absolute(image), name, bool(colour), colour == "first")
+
+
+def _absolute(array: Any) -> Any:  # noqa: ANN401 - array-likes
+    """Open a Zarr array by its full path: other processes may work in another folder.
+
+    They would find no chunk, and take it for one that is all fill value.
+    """
+    if not on_disk(array) or Path(array.store.root).is_absolute():
+        return array
+    return zarr.open_array(Path(array.store.root).absolute(), path=array.path, mode="r")
 
 
 def store_of(array: Any) -> list[Path]:  # noqa: ANN401 - array-likes
