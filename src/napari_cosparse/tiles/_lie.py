@@ -88,3 +88,29 @@ def block_settings(
     matrix[:2, 2] += turned[:2, :2] @ (rows.window.start, columns.window.start)
     matrix[:2, 2] -= samples[0].start, samples[1].start
     return replace(settings, transform=matrix, weights=weights, dtype="float32")
+
+
+def count_on_guide(
+    known: NDArray[np.bool_], turned: NDArray[np.float64], guide: tuple[int, int]
+) -> int:
+    """Count the known samples of a turned target whose middle lies on the guide.
+
+    Parameters
+    ----------
+    known : ndarray, shape (m1, m2)
+        All samples.
+    turned : ndarray, shape (3, 3)
+        Guide pixel to sample.
+    guide : tuple of int
+        Shape of the guide, in pixels.
+
+    Returns
+    -------
+    int
+    """
+    back, columns, count = np.linalg.inv(turned), np.arange(known.shape[1]), 0
+    for row, line in enumerate(known):
+        places = [a * row + b * columns + c for a, b, c in back[:2]]
+        inside = [(at > -0.5) & (at < n - 0.5) for at, n in zip(places, guide, strict=True)]
+        count += int(np.count_nonzero(line & inside[0] & inside[1]))
+    return count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
-from napari_cosparse.core.reconstruction import Settings, place, straighten
+from napari_cosparse.core.reconstruction import Scalars, Settings, place, straighten
 
 from ._axes import check_stored, describe_axes
 from ._blocks import Job, Place
 from ._folder import Folder
+from ._lie import count_on_guide
 from ._look import look_at_guide, look_at_target, scalars_of
 from ._memory import as_bytes, free_memory, in_words
 from ._output import is_ome
@@ -45,6 +46,7 @@ class Work:
     threads: int | None
     factor: tuple[float, float]
     origin: tuple[float, float]
+    pixels: float  # of the guide, that the target covers
     plan: Plan | None = None
     block: int | None = None
     memory: int = 0
@@ -87,7 +89,9 @@ class Work:
             sampling.origin[0] + coverage.window[0].start,
             sampling.origin[1] + coverage.window[1].start,
         )
-        return cls(target, guide, operators, output, settings, threads, factor, origin)
+        return cls(
+            target, guide, operators, output, settings, threads, factor, origin, coverage.pixels
+        )
 
     @property
     def folder(self) -> Folder:
@@ -191,9 +195,20 @@ class Work:
             for channel in channels:
                 plane = samples if channel is None else samples[..., channel]
                 span = guides[which][0]
-                whole = scalars_of(plane, span, self.operators, self.settings, self.factor)
-                layers.append((index, which, channel, whole))
+                layers.append((index, which, channel, self._scalars(plane, span)))
         return layers, digests
+
+    def _scalars(self, samples: NDArray[Any], guide: tuple[float, float] | None) -> Scalars | None:
+        """Measure a plane; corners of a turned target beside the guide are no unknown samples."""
+        whole = scalars_of(samples, guide, self.operators, self.settings, self.factor)
+        if self.turned is None or whole is None or samples.shape != self.target.plane:
+            return whole
+        known = np.isfinite(samples)
+        if self.settings.invalid is not None:
+            known &= samples != self.settings.invalid
+        near = max(1, count_on_guide(known, self.turned, self.guide.plane))
+        each = self.factor[0] * self.factor[1] * known.size / np.count_nonzero(known)  # pixels
+        return replace(whole, density=whole.density / each * self.pixels / near)
 
     def solve(self, job: Job, places: list[Place]) -> Generator[float, None, None]:
         """Solve blocks wherever they are to be solved."""
