@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from napari_cosparse.core.progress import drain
+from napari_cosparse.core.registration._mutual import Evaluation
+from napari_cosparse.core.registration._newton import State
 from napari_cosparse.core.registration._scene import distance, make_scene
 from napari_cosparse.core.registration._sides import make_side
-from napari_cosparse.core.registration._solve import until_joined
-from napari_cosparse.core.registration._start import grid_of_motions, rotation, sheared
+from napari_cosparse.core.registration._solve import _choose, until_joined
+from napari_cosparse.core.registration._start import Candidate, grid_of_motions, rotation, sheared
 from napari_cosparse.core.registration._starts import Plan, search_starts
 from support.moved_pair import PAIR, motion, moved_pair
 
@@ -81,3 +83,34 @@ def test_walk_to_the_end_of_an_earlier_one_is_broken_off():
     higher = first._replace(found=first.found._replace(cost=np.inf))
     free = drain(until_joined(made, walk((0, -5)), [higher], 1.0))
     np.testing.assert_array_equal(free.tau, alone.tau)
+
+
+class Uncertain:
+    """A cost whose parts differ between two ends by a given deviation."""
+
+    def __init__(self, deviation):
+        self.spread = deviation / np.sqrt(3) * np.array([-1, 1, -1, 1])
+
+    def without_each(self, tau, size):
+        return [Evaluation(s * tau[0, 2], np.zeros(3), 1, 1) for s in self.spread]
+
+
+@pytest.mark.parametrize(
+    ("score", "deviation", "chosen"),
+    [
+        (0.8, 0.010, 0),  # the desk: a worse start ends lower, but by chance
+        (0.8, 0.003, 1),  # lower beyond chance
+        (0.95, 0.010, 1),  # starts as good: Aloe under an affine motion
+    ],
+)
+def test_a_clearly_better_start_stays_unless_another_end_is_lower_beyond_chance(
+    score, deviation, chosen
+):
+    there = np.eye(3)
+    there[0, 2] = 1.0
+    starts = [Candidate(np.eye(3), 40.0), Candidate(there, 40.0 * score)]
+    ends = [
+        State(start.tau, Evaluation(cost, np.zeros(3), 1, 1), 1)
+        for start, cost in zip(starts, (-1.36, -1.372), strict=True)
+    ]
+    assert _choose(Uncertain(deviation), starts, ends) == chosen

@@ -51,7 +51,8 @@ def backward(
     starts = yield from search_starts(other, measure, back)
     if not starts or starts[0].score <= 0:
         return float("inf")
-    answer = yield from solve(other, measure, starts, min(FINEST, len(scene.fixed) - 1))
+    level = min(FINEST, len(scene.fixed) - 1)
+    answer = yield from solve(other, measure, starts, level, by_cost=True)
     return _gap(scene, other, tau, answer.tau)
 
 

@@ -62,7 +62,6 @@ def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix, size: int) -
     Determined
     """
     here, before = cost.without_each(tau, size), cost.without_each(start, size)
-    gains = np.array([b.cost - h.cost for h, b in zip(here, before, strict=True)])
     slopes = np.stack([h.slope for h in here])
     covariance = _jackknife(slopes)
     bend = _bend(scene, cost, tau)
@@ -70,10 +69,26 @@ def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix, size: int) -
     spread = np.linalg.lstsq(bend, moved.T, rcond=1e-9)[0]
     return Determined(
         _corner_error(scene, tau, spread),
-        float(np.sqrt(_jackknife(gains[:, None])[0, 0])),
+        deviation(before, here),
         cost(start),
         cost(tau),
     )
+
+
+def deviation(first: list[Evaluation], second: list[Evaluation]) -> float:
+    """One deviation of the difference of two costs.
+
+    Parameters
+    ----------
+    first, second : list of Evaluation
+        With each part of the image left out in turn; the same parts.
+
+    Returns
+    -------
+    float
+    """
+    gains = np.array([a.cost - b.cost for a, b in zip(first, second, strict=True)])
+    return float(np.sqrt(_jackknife(gains[:, None])[0, 0]))
 
 
 def _jackknife(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,6 +10,8 @@ import numpy as np
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.progress import Progress
 
+from ._cost import Cost
+from ._error import deviation
 from ._frame import Matrix
 from ._newton import State
 from ._scene import Scene, distance
@@ -23,6 +25,9 @@ PIXELS_START = 30_000
 PIXELS = 15_000
 MANY_PIXELS = 60_000  # where those above leave the motion unsure
 COARSE_TOLERANCE = 0.03  # pixels of the level
+CLEARLY = 0.9  # of the best start's score: one below is clearly worse
+DEVIATIONS = 2.0  # by which the end of a clearly worse start must be lower
+PART = 10  # blocks: about 50 parts of the image
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,14 @@ class Walked(Progress):
 Steps = Generator[Progress, None, Answer]
 
 
-def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) -> Steps:
+def solve(
+    scene: Scene,
+    measure: str,
+    starts: list[Candidate],
+    finest: int = 0,
+    *,
+    by_cost: bool = False,
+) -> Steps:
     """Refine starts and return the best.
 
     Parameters
@@ -94,6 +106,8 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
         From `search_starts`, best first.
     finest : int
         Level to end on.
+    by_cost : bool
+        Take the lowest end, whatever its start: a check must not lean on the same starts.
 
     Yields
     ------
@@ -115,7 +129,7 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
         walk = scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE)
         steps = until_joined(scene, walk, list(ends), JOINED * cost.scale)
         ends.append((yield from report(scene, steps, stage, histories[-1])))
-    first = min(range(len(ends)), key=lambda i: ends[i].found.cost)
+    first = _lowest(ends) if by_cost or measure == "nmi" else _choose(cost, chosen, ends)
     best = ends[first]
     together = TOGETHER * max(scene.frame.shape_fixed)
     agree = [distance(scene, end.tau, best.tau) <= max(together, 1.0) for end in ends]
@@ -132,6 +146,21 @@ def solve(scene: Scene, measure: str, starts: list[Candidate], finest: int = 0) 
         answer.history or tuple(histories[first]),
         answer.overlap,
     )
+
+
+def _choose(cost: Cost, starts: list[Candidate], ends: list[State]) -> int:
+    """Take the lowest end, or that of the clearly best start where it is as low but for chance."""
+    lowest = _lowest(ends)
+    low, top = ends[lowest], ends[0]
+    if starts[lowest].score > CLEARLY * starts[0].score:
+        return lowest
+    parts = [cost.without_each(end.tau, PART) for end in (top, low)]
+    higher = top.found.cost - low.found.cost
+    return 0 if higher < DEVIATIONS * deviation(*parts) else lowest
+
+
+def _lowest(ends: list[State]) -> int:
+    return min(range(len(ends)), key=lambda i: ends[i].found.cost)
 
 
 def until_joined(
