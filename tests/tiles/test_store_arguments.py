@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import zarr
 
 from napari_cosparse import (
     degrade,
@@ -73,6 +74,13 @@ def test_names_that_are_no_store_are_refused(tmp_path, name):
     with pytest.raises(InputError, match=rf"{name}' must end in \.zarr.*call it {name}\.zarr"):
         upsample_to_store(TARGET, SCENE.guide, tmp_path / name, "differences")
     assert not any(tmp_path.iterdir())
+
+
+def test_paths_and_groups_are_no_arrays(tmp_path):
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w")
+    for image in ("t.zarr", tmp_path / "t.zarr", group):
+        with pytest.raises(InputError, match=r"target '.*' is no array; open it first"):
+            upsample_to_store(image, SCENE.guide, tmp_path / "o.zarr", "differences")
 
 
 def test_capital_endings_count(tmp_path):

@@ -178,6 +178,11 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
     InputError
         If it is no image, or has no such level.
     """
+    if isinstance(image, str | Path | zarr.Group):
+        raise InputError(
+            f"{name} {str(image)!r} is no array; open it first, such as with zarr.open_array(...), "
+            "or give the list of its levels"
+        )
     if isinstance(image, Sequence) and len(image) and hasattr(image[0], "dtype"):
         levels = list(image)
     else:
