@@ -100,7 +100,7 @@ class Program:
         ----------
         function : callable
             Writes to one of its arguments.
-        arguments : object
+        *arguments : object
             Its arguments by position: keywords take NumPy longer to read.
         """
         self._calls.append((function, arguments))
