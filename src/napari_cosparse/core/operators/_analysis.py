@@ -95,7 +95,7 @@ class GlobalOperator:
             Holds them once the program has run.
         """
         atoms = self.atoms[part]
-        out = program.plane(name, (tile.rows, len(atoms), tile.width), self.dtype)
+        out = program.memory.plane(name, (tile.rows, len(atoms), tile.width), self.dtype)
         program.add(np.matmul, atoms, self.windows[part].gather(program, padded, tile), out)
         return out
 

@@ -68,30 +68,15 @@ class Program:
     ----------
     memory : Memory, optional
         Where intermediate results live.
+
+    Attributes
+    ----------
+    memory : Memory
     """
 
     def __init__(self, memory: Memory | None = None) -> None:
         self._calls: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
-        self._memory = memory or Memory()
-
-    def plane(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Plane:
-        """Give memory for an intermediate result; see `Memory.plane`.
-
-        Parameters
-        ----------
-        name : str
-            Purpose of the array.
-        shape : tuple of int
-            Its shape.
-        dtype : dtype
-            Its type.
-
-        Returns
-        -------
-        ndarray
-            Any values.
-        """
-        return self._memory.plane(name, shape, dtype)
+        self.memory = memory or Memory()
 
     def add(self, function: Callable[..., object], *arguments: object) -> None:
         """Write down a call.

@@ -74,7 +74,7 @@ class Windows:
         ndarray, shape (tile.rows, taps, tile.width)
             Holds them once the program has run.
         """
-        patches = program.plane("patches", (tile.rows, self.taps, tile.width), padded.dtype)
+        patches = program.memory.plane("patches", (tile.rows, self.taps, tile.width), padded.dtype)
         if self._lattice is None:
             for tap, pixels in enumerate(self._pixels(padded, tile)):
                 program.add(np.copyto, patches[:, tap], pixels)
@@ -120,7 +120,7 @@ class Windows:
         if self._lattice is not None:
             self._scatter_lattice(program, self._lattice, coefficients, responses, padded, tile)
             return
-        patches = program.plane("patches", (tile.rows, self.taps, tile.width), padded.dtype)
+        patches = program.memory.plane("patches", (tile.rows, self.taps, tile.width), padded.dtype)
         program.add(np.matmul, coefficients.T, responses, patches)
         for tap, pixels in enumerate(self._pixels(padded, tile)):
             program.add(np.add, pixels, patches[:, tap], pixels)
@@ -138,7 +138,7 @@ class Windows:
         width = tile.width + (right - 1) * step
         # Zeros behind each tap's row let one skewed view line up all horizontal shifts, so that
         # a single contiguous sum replaces shifted additions.
-        buffer = program.plane("patches", (tile.rows, self.taps, width), padded.dtype)
+        buffer = program.memory.plane("patches", (tile.rows, self.taps, width), padded.dtype)
         program.add(np.copyto, buffer[:, :, tile.width :], 0)
         program.add(np.matmul, coefficients.T, responses, buffer[:, :, : tile.width])
         size = buffer.itemsize
@@ -149,7 +149,7 @@ class Windows:
             0,
             (self.taps * width * size, right * width * size, (width - step) * size, size),
         )
-        summed = program.plane("summed", (tile.rows, down, width), padded.dtype)
+        summed = program.memory.plane("summed", (tile.rows, down, width), padded.dtype)
         program.add(np.add.reduce, skewed, 2, None, summed)
         top, left = self._starts[0]
         column = tile.column + left

@@ -165,14 +165,14 @@ class BandWork:
             rows, columns = tile.inside
             fine = self.smoothing[rows, :, columns] if self._terms.floor else self.smoothing
             shape = (tile.rows, len(self._terms.target.atoms[part]), tile.width)
-            scale = program.plane("scale", shape, SINGLE)
+            scale = program.memory.plane("scale", shape, SINGLE)
             if self._terms.channels:
                 kept = self._largest(program, *key) if self._kept is None else self._kept[key]
                 program.add(np.add, kept, fine, scale)
             else:
                 program.add(np.copyto, scale, fine)
             x = self._terms.target.respond(program, part, self.source, tile)
-            square = program.plane("other", shape, SINGLE)
+            square = program.memory.plane("other", shape, SINGLE)
             program.add(np.multiply, x, x, square)
             program.add(np.add, scale, square, scale)
             yield part, tile, x, scale, sums
@@ -209,12 +209,12 @@ def add_logarithms(program: Program, values: Plane, sums: NDArray[np.float64]) -
     used = FACTORS_PER_LOG * whole
     if whole:
         factors = values[:, :used].reshape(rows, FACTORS_PER_LOG, whole, width)
-        products = program.plane("other", (rows, whole, width), SINGLE)
+        products = program.memory.plane("other", (rows, whole, width), SINGLE)
         program.add(np.multiply.reduce, factors, 1, None, products)
         program.add(np.log, products, products)
         program.add(np.add.reduce, products, None, np.float64, sums[0, ...])
     if atoms > used:
-        rest = program.plane("other", (rows, atoms - used, width), SINGLE)
+        rest = program.memory.plane("other", (rows, atoms - used, width), SINGLE)
         program.add(np.log, values[:, used:], rest)
         program.add(np.add.reduce, rest, None, np.float64, sums[1, ...])
 
