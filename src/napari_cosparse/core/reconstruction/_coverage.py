@@ -59,9 +59,8 @@ class Coverage:
         """Whether the target covers the whole guide."""
         if self.turned is None or self.size != self.shape:
             return self.size == self.shape
-        height, width = self.shape  # a rectangle is covered if its corners are
-        corners = [self._covered(slice(row, row + 1))[[0, -1]] for row in (0, height - 1)]
-        return bool(np.all(corners)) and width > 0
+        ends = (0, self.shape[0] - 1)  # a rectangle is covered if its corners are
+        return bool(np.all([self._covered(slice(row, row + 1))[[0, -1]] for row in ends]))
 
     def _covered(self, rows: slice) -> NDArray[np.bool_]:
         """Which pixels of some rows of the window lie within two samples of a turned target."""
