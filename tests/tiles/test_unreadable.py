@@ -11,7 +11,8 @@ import pytest
 import zarr
 
 from napari_cosparse import degrade, learn_operators, make_scene, register, upsample
-from napari_cosparse.tiles import as_plane, gather, planes_of
+from napari_cosparse.tiles import Cancelled, as_plane, gather, planes_of
+from napari_cosparse.tiles._read import read_part
 
 SCENE = make_scene((96, 128), 0)
 TARGET = degrade(SCENE.depth, 4)
@@ -129,3 +130,12 @@ def test_a_store_that_is_gone_is_no_empty_one(tmp_path, monkeypatch):
     (tmp_path / "g.zarr").rename(tmp_path / "other.zarr")
     with pytest.raises(OSError, match=r"guide: .*g\.zarr is not there for .*see the same files"):
         np.asarray(plane)
+
+
+def test_who_cancels_while_it_is_read_is_not_told_of_a_broken_chunk():
+    class Stopped:
+        def __getitem__(self, part):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        read_part(Stopped(), (slice(0, 2), slice(0, 2)), "guide", 0, 0)

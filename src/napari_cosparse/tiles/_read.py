@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 
+from ._threads import Cancelled
+
 Part = tuple[slice, ...]  # one slice with both ends for each axis
 
 
@@ -80,7 +82,7 @@ def blaming(
     _check_there(array, name)
     try:
         yield
-    except (InputError, MemoryError):
+    except (InputError, MemoryError, Cancelled):
         raise
     except Exception as error:
         raise OSError(_blame(array, where, name, (leading, down), error)) from error
