@@ -180,7 +180,7 @@ def test_alignment_is_checked_through_the_transform():
     [
         ({"transform": np.eye(2)}, "matrix has shape"),
         ({"transform": np.diag([1.0, 0, 1])}, "singular"),
-        ({"transform": lay(4, 10, (8, 8), (2, 2)), "factor": 4}, "leave factor out, or the transform"),
+        ({"transform": lay(4, 10, (8, 8), (2, 2)), "factor": 4}, "leave factor out, or"),
         ({"transform": lay(0.5, 10, (8, 8), (2, 2))}, "finer than the guide"),
         ({"transform": lay(4, 10, (8, 8), (900, 2))}, "does not overlap the guide"),
     ],
