@@ -123,5 +123,6 @@ def write(array: Any, where: tuple[Any, ...], values: NDArray[Any], what: str) -
     except OSError as error:
         raise OSError(
             error.errno, f"{what} cannot be written ({error.strerror or error}); what was "
-            "finished is kept: free some space and run the same again"
+            "finished is kept: free some space and run the same again (--resume on the command "
+            "line)"
         ) from error  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from napari_cosparse.core.errors import InputError
@@ -43,7 +43,7 @@ def describe_axes(
     """
     count = len(target.array.shape)
     size = (1.0, 1.0) if pixel_size is None else positive_sizes(pixel_size, "pixel_size")
-    unit: tuple[str | None, ...] = (None, None) if units is None else tuple(units)
+    unit = _names_of_units(units)
     given = names or _usual(target)
     size, unit = _for_all(target, size, 1.0), _for_all(target, unit, None)
     if (names is not None and len(names) != count) or not len(size) == len(unit) == count:
@@ -52,6 +52,19 @@ def describe_axes(
             f"{count} axes"
         )
     return given, size, unit
+
+
+def _names_of_units(units: object) -> tuple[str | None, ...]:
+    """Check units before the run: metadata are written at its end."""
+    if units is None:
+        return None, None
+    names = () if isinstance(units, str) or not isinstance(units, Iterable) else tuple(units)
+    if not names or not all(name is None or isinstance(name, str) for name in names):
+        raise InputError(
+            f"units {units!r} must be a name or None for each axis, or for rows and columns, such "
+            "as ('millimeter', 'millimeter')"
+        )
+    return names
 
 
 def _for_all(target: Source, values: tuple[Any, ...], other: float | None) -> tuple[Any, ...]:

@@ -41,6 +41,25 @@ def check_count(value: object, name: str) -> None:
         )
 
 
+def check_called(value: object, name: str) -> None:
+    """Refuse what cannot be called.
+
+    Parameters
+    ----------
+    value : object
+        None, or a function.
+    name : str
+        What it is.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
+    if value is not None and not callable(value):
+        raise InputError(f"{name} {value!r} must be a function without arguments, or None")
+
+
 def two_of(value: object, name: str, example: str) -> tuple[Any, Any]:
     """Read something for the target and something for the guide.
 

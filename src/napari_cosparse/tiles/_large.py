@@ -12,7 +12,7 @@ from napari_cosparse.core.reconstruction import Settings
 
 from ._blend import blend_block
 from ._blocks import Job, Place, marker
-from ._checks import check_count, two_of
+from ._checks import check_called, check_count, two_of
 from ._colour import target_source
 from ._describe import fingerprint, notes_of
 from ._finish import finish
@@ -47,6 +47,7 @@ def store_steps(
     """Upsample into a store step by step; see `napari_cosparse.upsample_to_store`."""
     check_count(threads, "threads")
     check_count(block, "block")
+    check_called(cancelled, "cancelled")
     colours = two_of(colour, "colour", "(None, None)")
     levels = two_of(level, "level", "(0, 0)")
     below = as_source(guide, "guide", colour=colours[1], level=levels[1])

@@ -124,7 +124,8 @@ def _alive() -> Iterator[None]:
     except BrokenProcessPool as error:
         raise ChildProcessError(
             "a process of this run has died (killed, perhaps for want of memory); what was "
-            "finished is kept: run the same again, with fewer threads or less memory"
+            "finished is kept: run the same again (--resume on the command line), with fewer "
+            "threads or less memory"
         ) from error
 
 

@@ -51,6 +51,7 @@ def place(
         if straight is None:
             return _place_turned(guide, target, settings.transform, settings.blur, map_)
         factor, origin = straight
+        _check_fine(factor)
     if origin is not None:
         _check_wide(guide, factor, guide)
     coverage = cover(guide, target, factor, origin)
@@ -103,19 +104,26 @@ def _place_turned(
     blur: Blur,
     map_: Map,
 ) -> tuple[Coverage, Sampling]:
-    steps = np.linalg.norm(np.linalg.inv(transform)[:2, :2], axis=0)
-    if min(steps) < 1 - EDGE:
-        raise InputError(
-            f"the transform makes a target pixel {steps[0]:.4g} x {steps[1]:.4g} guide pixels: the "
-            "target would be finer than the guide. Swap the images, or reduce the target first."
-        )
-    _check_wide(guide, (float(steps[0]), float(steps[1])), (max(guide), max(guide)))
+    down, right = np.linalg.norm(np.linalg.inv(transform)[:2, :2], axis=0)
+    steps = float(down), float(right)
+    _check_fine(steps)
+    _check_wide(guide, steps, (max(guide), max(guide)))
     coverage = cover_turned(guide, target, transform)
     if coverage is None or coverage.turned is None:
         back = np.linalg.inv(transform)
         raise _apart(guide, (back[0, 2], back[1, 2]))
     operator = TurnedSampling(coverage.size, target, coverage.turned[0], blur, map_)
     return coverage, operator
+
+
+def _check_fine(steps: tuple[float, float]) -> None:
+    """Refuse a transform to pixels smaller than the guide's."""
+    if min(steps) < 1 - EDGE:
+        raise InputError(
+            f"the transform makes a target pixel {steps[0]:.4g} x {steps[1]:.4g} guide pixels: the "
+            "target would be finer than the guide. The transform maps guide pixels to target "
+            "pixels: is it the other way round? Else swap the images, or reduce the target first."
+        )
 
 
 def _check_wide(guide: tuple[int, int], factor: tuple[float, float], most: tuple[int, int]) -> None:
