@@ -30,7 +30,10 @@ def stores(files, tmp_path_factory):
     axes = [{"name": "c", "type": "channel"}] + [
         {"name": name, "type": "space", "unit": "micrometer"} for name in "yx"
     ]
-    moves = [{"type": "scale", "scale": [1, 0.5, 0.25]}]
+    moves = [
+        {"type": "scale", "scale": [1, 0.5, 0.25]},
+        {"type": "translation", "translation": [0, 100, -200]},
+    ]
     data = [{"path": "0", "coordinateTransformations": moves}]
     group.attrs["ome"] = {"version": "0.5", "multiscales": [{"axes": axes, "datasets": data}]}
     return folder
@@ -71,6 +74,7 @@ def test_ome_zarr_guide_gives_scale_and_units(run, stores, tmp_path):
     image = open_zarr(tmp_path / "a.ome.zarr")
     assert image.array.shape == (48, 60)
     assert (image.axes, image.scale, image.units) == ("yx", (0.5, 0.25), ("micrometer",) * 2)
+    assert image.position == (100, -200)
     words = ("upsample", stores / "low.zarr", stores / "guide.zarr", "-o", tmp_path / "a.ome.zarr")
     code, _, err = run(*words)
     assert code == 2
@@ -211,6 +215,7 @@ def test_a_colour_file_is_upsampled_channel_by_channel(run, files, stores, tmp_p
     image = open_zarr(out)
     assert (image.array.shape, image.array.dtype) == ((3, 48, 60), np.uint8)
     assert (image.axes, image.scale) == ("cyx", (1.0, 0.5, 0.25))
+    assert image.position == (0, 100, -200)
     code, _, err = run("upsample", files / "colour.png", files / "guide.png", "-o", "o.tif")
     assert code == 2
     assert "or write to a Zarr store (-o NAME.zarr)" in err[0]

@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+import zarr
 
 from napari_cosparse import degrade, make_scene, upsample_to_store
 from napari_cosparse.tiles import _ome
+from napari_cosparse.tiles._axes import axes_of
 
 layers = pytest.importorskip("napari.layers")
 pytest.importorskip("napari_ome_zarr")
@@ -76,3 +78,15 @@ def test_channels_of_a_colour_become_channels(opened):
     assert settings["channel_axis"] == 0
     assert tuple(settings["scale"]) == (0.5, 0.25)
     assert data[0].shape == (3, 64, 80)
+
+
+def test_every_level_lies_where_the_finest_does(tmp_path):
+    zarr.create_group(tmp_path / "image")
+    _ome.describe_image(
+        tmp_path / "image", "n", axes_of("yx", [None, None]), (2, 4), (10, -20), 2, {}
+    )
+    ome = zarr.open_group(tmp_path / "image").attrs["ome"]
+    levels = [level["coordinateTransformations"] for level in ome["multiscales"][0]["datasets"]]
+    assert [moves[0]["scale"] for moves in levels] == [[2, 4], [4, 8]]
+    # the centre of a coarse pixel lies between those of the two that it stands for
+    assert [moves[1]["translation"] for moves in levels] == [[10, -20], [11, -18]]

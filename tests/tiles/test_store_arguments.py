@@ -54,6 +54,8 @@ TURN = np.array([[0.2, 0.1, 0], [-0.1, 0.2, 6], [0, 0, 1]])
         ({"pixel_size": (1, 1, 1)}, "must be those of the target's 2 axes"),
         ({"units": "mm"}, "units 'mm' must be a name or None for each axis"),
         ({"units": ("meter", 3)}, r"units \('meter', 3\) must be a name"),
+        ({"position": "ab"}, "position 'ab' must be a number for each axis"),
+        ({"position": (1, 2, 3)}, "must be those of the target's 2 axes"),
         ({"cancelled": 3}, "cancelled 3 must be a function"),
         ({"axes": "zyx"}, "must be those of the target's 2 axes"),
         ({"weights": [[1, 2]]}, r"weights have shape \(1, 2\); it must be \(12, 16\)"),

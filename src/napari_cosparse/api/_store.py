@@ -83,6 +83,7 @@ def upsample_to_store_steps(
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,
     units: Sequence[str | None] | None = None,
+    position: Sequence[float] | None = None,
     cancelled: Callable[[], bool] | None = None,
     **settings: Any,  # noqa: ANN401 - the keywords of upsample
 ) -> Generator[Progress, None, Stored]:
@@ -126,6 +127,9 @@ def upsample_to_store_steps(
     pixel_size, units : sequence, optional
         Size of a pixel of the result along each of these axes, and units, for OME-Zarr; or two,
         for rows and columns.
+    position : sequence of float, optional
+        Where the centre of the result's first pixel lies along each of these axes, or along rows
+        and columns, in these units, for OME-Zarr; 0 if None.
     cancelled : callable, optional
         Asked many times a second whether to stop, between two steps too; if so, the generator
         raises `napari_cosparse.tiles.Cancelled`. What was finished stays, as always.
@@ -162,5 +166,6 @@ def upsample_to_store_steps(
         axes=axes,
         pixel_size=pixel_size,
         units=units,
+        position=position,
         cancelled=cancelled,
     )

@@ -16,6 +16,7 @@ from ._resume import stoppable
 from ._terminal import bar, number, say
 from ._transform_option import read_option
 
+DESCRIBED = ("pixel_size", "units", "position")
 ONLY_STORES = ("memory", "block", "scheduler", "resume")
 
 
@@ -120,15 +121,18 @@ def _plane(image: ZarrImage) -> tuple[int, ...]:
 
 
 def _axes(target: ZarrImage, guide: ZarrImage) -> dict[str, Any]:
-    """Names, pixel sizes and units of the result: the target's, on the guide's grid."""
+    """Names, pixel sizes, units and place of the result: the target's, on the guide's grid."""
     if not guide.scale:
         return {"axes": target.axes or None}
-    size, unit = guide.scale[-2:], guide.units[-2:]
+    plane = guide.scale[-2:], guide.units[-2:], (guide.position or (0.0, 0.0))[-2:]
     if not target.axes:
-        return {"axes": None, "pixel_size": size, "units": unit}
-    count = len(target.axes)
-    scale = list(target.scale or (1.0,) * count)
-    units = list(target.units or (None,) * count)
-    down = target.axes.index("y")
-    scale[down : down + 2], units[down : down + 2] = size, unit
-    return {"axes": target.axes, "pixel_size": scale, "units": units}
+        return {"axes": None, **dict(zip(DESCRIBED, plane, strict=True))}
+    count, down = len(target.axes), target.axes.index("y")
+    own = target.scale, target.units, target.position
+    every: list[list[Any]] = [
+        list(values or (other,) * count)
+        for values, other in zip(own, (1.0, None, 0.0), strict=True)
+    ]
+    for values, part in zip(every, plane, strict=True):
+        values[down : down + 2] = part
+    return {"axes": target.axes, **dict(zip(DESCRIBED, every, strict=True))}

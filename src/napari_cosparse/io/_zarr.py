@@ -25,12 +25,15 @@ class ZarrImage:
         Size of a pixel along each axis; empty if the file does not say.
     units : tuple of str or None
         Unit of each axis; empty if the file does not say.
+    position : tuple of float
+        Where the first pixel's centre lies along each axis; empty if the file does not say.
     """
 
     array: Any
     axes: str = ""
     scale: tuple[float, ...] = ()
     units: tuple[str | None, ...] = ()
+    position: tuple[float, ...] = ()
 
 
 def is_zarr(path: str | Path) -> bool:
@@ -97,6 +100,9 @@ def _level(path: Path, group: Any, image: dict[str, Any], level: int) -> ZarrIma
     axes = image.get("axes", [])
     names = [axis["name"] if isinstance(axis, dict) else axis for axis in axes]
     moves = levels[level].get("coordinateTransformations", [])
-    scale = next((tuple(map(float, m["scale"])) for m in moves if m.get("type") == "scale"), ())
+    scale, position = (
+        next((tuple(map(float, m[kind])) for m in moves if m.get("type") == kind), ())
+        for kind in ("scale", "translation")
+    )
     units = tuple(axis.get("unit") if isinstance(axis, dict) else None for axis in axes)
-    return ZarrImage(group[levels[level]["path"]], "".join(names), scale, units)
+    return ZarrImage(group[levels[level]["path"]], "".join(names), scale, units, position)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from napari_cosparse.core.errors import InputError
 
 from ._checks import positive_sizes
@@ -12,7 +14,7 @@ from ._sources import Source
 
 ORDER = "tczyx"
 SPACE, TIME, CHANNEL = ("y", "x", "z"), "t", "c"
-Axes = tuple[str, tuple[float, ...], tuple[str | None, ...]]
+Axes = tuple[str, tuple[float, ...], tuple[str | None, ...], tuple[float, ...]]
 
 
 def describe_axes(
@@ -20,8 +22,9 @@ def describe_axes(
     names: str | None,
     pixel_size: Sequence[float] | None,
     units: Sequence[str | None] | None,
+    position: Sequence[float] | None = None,
 ) -> Axes:
-    """Give each axis of a target a name, the size of a pixel of the result, and a unit.
+    """Give each axis of a target a name, the size of a pixel of the result, a unit and a place.
 
     Parameters
     ----------
@@ -29,7 +32,7 @@ def describe_axes(
         The target.
     names : str or None
         One letter for each axis; the usual ones if None.
-    pixel_size, units : sequence or None
+    pixel_size, units, position : sequence or None
         One for each axis, or two for rows and columns.
 
     Returns
@@ -46,12 +49,28 @@ def describe_axes(
     unit = _names_of_units(units)
     given = names or _usual(target)
     size, unit = _for_all(target, size, 1.0), _for_all(target, unit, None)
-    if (names is not None and len(names) != count) or not len(size) == len(unit) == count:
+    place = _for_all(target, _numbers(position), 0.0)
+    if any(len(values) != count for values in (names or size, size, unit, place)):
         raise InputError(
-            f"axes {given!r}, pixel size {size} and units {unit} must be those of the target's "
-            f"{count} axes"
+            f"axes {given!r}, pixel size {size}, units {unit} and position {place} must be those "
+            f"of the target's {count} axes"
         )
-    return given, size, unit
+    return given, size, unit, place
+
+
+def _numbers(position: object) -> tuple[float, ...]:
+    """Check where the first pixel lies."""
+    if position is None:
+        return 0.0, 0.0
+    try:
+        place = np.asarray(position, float)
+    except (TypeError, ValueError):
+        place = np.empty(0)
+    if place.ndim != 1 or not place.size or not np.isfinite(place).all():
+        raise InputError(
+            f"position {position!r} must be a number for each axis, or for rows and columns"
+        )
+    return tuple(place.tolist())
 
 
 def _names_of_units(units: object) -> tuple[str | None, ...]:
@@ -118,7 +137,7 @@ def check_stored(target: Source, axes: Axes) -> None:
     InputError
         If their names or their order are others than it knows.
     """
-    names, _, units = axes
+    names, _, units, _ = axes
     count = len(target.array.shape)
     if len(names) != count:
         raise InputError(

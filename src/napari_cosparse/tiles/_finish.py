@@ -89,9 +89,10 @@ def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, Non
     if not work.ome:
         zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
         return
-    names, size, units = work.axes
+    names, size, units, position = work.axes
     order = stored_order(work.target)
     axes = axes_of([names[i] for i in order], [units[i] for i in order])
     levels = yield from add_levels(root)
     name = work.output.name[: -len(OME)]
-    describe_image(root, name, axes, [size[i] for i in order], levels, notes)
+    sizes, place = ([values[i] for i in order] for values in (size, position))
+    describe_image(root, name, axes, sizes, place, levels, notes)

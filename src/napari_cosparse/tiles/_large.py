@@ -42,6 +42,7 @@ def store_steps(
     axes: str | None = None,
     pixel_size: Sequence[float] | None = None,
     units: Sequence[str | None] | None = None,
+    position: Sequence[float] | None = None,
     cancelled: Asked | None = None,
 ) -> Generator[Progress, None, Stored]:
     """Upsample into a store step by step; see `napari_cosparse.upsample_to_store`."""
@@ -55,7 +56,7 @@ def store_steps(
     images = above, below
     work = Work.make(images, operators, Path(output), settings, threads)
     check_output(work.output, overwrite=overwrite, inputs=_stores(images))
-    work.describe_axes(axes, pixel_size, units)
+    work.describe_axes(axes, pixel_size, units, position)
     earlier = work.folder.job() if resume and not overwrite else None
     work.choose_blocks(memory, block, scheduler, earlier)
     work.cancelled = cancelled

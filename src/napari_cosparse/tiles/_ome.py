@@ -76,6 +76,7 @@ def describe_image(
     name: str,
     axes: list[dict[str, Any]],
     scale: Sequence[float],
+    position: Sequence[float],
     levels: int,
     notes: dict[str, Any],
 ) -> None:
@@ -91,6 +92,8 @@ def describe_image(
         See `axes_of`.
     scale : sequence of float
         Size of a pixel along each axis.
+    position : sequence of float
+        Where the centre of the finest level's first pixel lies.
     levels : int
         Number of levels.
     notes : dict
@@ -102,8 +105,9 @@ def describe_image(
     for level in range(levels):
         size = [*scale[:-2], *(s * 2**level for s in scale[-2:])]
         shift = [*(0.0 for _ in scale[:-2]), *((2**level - 1) / 2 * s for s in scale[-2:])]
+        place = [a + b for a, b in zip(position, shift, strict=True)]
         moves = [{"type": "scale", "scale": size}]
-        moves += [{"type": "translation", "translation": shift}] if level else []
+        moves += [{"type": "translation", "translation": place}] if any(place) else []
         data.append({"path": str(level), "coordinateTransformations": moves})
     image = v05.Image.model_validate(
         {"multiscales": [{"name": name, "axes": axes, "datasets": data}]}

@@ -168,9 +168,10 @@ class Work:
         names: str | None,
         pixel_size: Sequence[float] | None,
         units: Sequence[str | None] | None,
+        position: Sequence[float] | None,
     ) -> None:
-        """Keep names, sizes and units of the result's axes."""
-        self.axes = describe_axes(self.target, names, pixel_size, units)
+        """Keep names, sizes, units and position of the result's axes."""
+        self.axes = describe_axes(self.target, names, pixel_size, units, position)
         if self.ome:
             check_stored(self.target, self.axes)
 
