@@ -311,6 +311,17 @@ def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press
     assert not filled.tools.buttons["Invert"].isEnabled()
 
 
+@pytest.mark.parametrize(("role", "name"), [("fixed", "photo"), ("moving", "depth")])
+def test_inverse_of_layers_that_are_gone_is_told(filled, viewer, press, notifications, role, name):
+    press(filled)
+    viewer.layers.remove(name)
+    before = list(viewer.layers)
+    filled.tools.buttons["Invert"].click()
+    assert f"the {role} layer '{name}' of this transform is gone" in filled.message.text()
+    assert len(notifications) == 1
+    assert list(viewer.layers) == before
+
+
 def test_comparison_by_eye(filled, viewer, press, qtbot):
     press(filled)
     filled.tools.buttons["Checkerboard"].click()

@@ -190,6 +190,12 @@ class Tools(QWidget):
     def invert(self) -> None:
         """Swap fixed and moving, and move by the inverse."""
         found = self._need()
+        for role, layer in (("fixed", found.fixed), ("moving", found.moving)):
+            if layer not in self._panel.viewer.layers:
+                raise InputError(
+                    f"the {role} layer {layer.name!r} of this transform is gone; "
+                    "open it again and load the transform, or press Run"
+                )
         judged: dict[str, Any] = {
             key: found.record[key] for key in ("trusted", "because") if key in found.record
         }
