@@ -62,9 +62,12 @@ def test_watch_hears_of_moves_of_the_layers_it_follows_only():
     first.translate = (1, 1)
     second.translate = (1, 1)
     assert heard == ["translate"]
+    first.axis_labels = ("row", "column")
+    first.units = ("um", "um")
+    assert heard == ["translate", "axis_labels", "units"]
     watch.follow([])
     first.scale = (2, 2)
-    assert heard == ["translate"]
+    assert heard == ["translate", "axis_labels", "units"]
 
 
 def test_plot_keeps_costs_of_different_stages_apart(qtbot):

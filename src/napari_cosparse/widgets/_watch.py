@@ -5,7 +5,10 @@ from typing import Any
 
 from napari.layers import Layer
 
-MOVES = ("data", "scale", "translate", "rotate", "shear", "affine", "units", "name")
+MOVES = (
+    *("data", "scale", "translate", "rotate", "shear", "affine"),
+    *("units", "axis_labels", "name"),
+)
 
 
 class Watch:
