@@ -311,6 +311,27 @@ def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press
     assert not filled.tools.buttons["Invert"].isEnabled()
 
 
+def test_text_is_that_of_the_transform_at_hand(filled, fake, viewer, press, tmp_path):
+    press(filled)
+    plain, judged = tmp_path / "id.txt", tmp_path / "id.json"
+    filled.tools.save(str(plain))
+    filled.tools.save(str(judged))
+    filled.tools.load(str(plain))
+    assert filled.message.text().startswith("Loaded from id.txt, not judged. In pixels: rotation")
+    filled.tools.buttons["Invert"].click()
+    assert filled.message.text().startswith("Inverted, photo onto depth: not judged. In pixels")
+    filled.tools.buttons["Invert"].click()
+    filled.tools.load(str(judged))
+    text = filled.message.text()
+    assert text.startswith("Loaded from id.json, trusted, says the file: all starts agree.")
+    fake.trusted, fake.because = False, "two starts are equally good."
+    press(filled)
+    filled.tools.buttons["Invert"].click()
+    text = filled.message.text()
+    assert "not trusted, says the run before: two starts are equally good. In pixels" in text
+    assert text.endswith("press Move anyway to see it.")
+
+
 @pytest.mark.parametrize(("role", "name"), [("fixed", "photo"), ("moving", "depth")])
 def test_inverse_of_layers_that_are_gone_is_told(filled, viewer, press, notifications, role, name):
     press(filled)
@@ -364,7 +385,7 @@ def test_cancel_offers_the_best_so_far_which_nobody_has_judged(
     record = viewer.layers[-1].metadata[METADATA_KEY]
     assert (record["trusted"], record["cancelled"]) == (False, True)
     filled.tools.load(str(tmp_path / "best.json"))
-    assert "Not trusted, says the file" in filled.message.text()
+    assert "not trusted, says the file" in filled.message.text()
     assert len(viewer.layers) == 3
 
 

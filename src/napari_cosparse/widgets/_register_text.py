@@ -1,5 +1,6 @@
 """What the registration panel says about a pair of layers and about a result."""
 
+from collections.abc import Mapping
 from math import atan2, degrees, isfinite
 from typing import Any
 
@@ -74,6 +75,28 @@ def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
         numbers.append(f"predicted error {found.predicted_error:.2g} px")
     told = f"{head}: {because} ({', '.join(numbers)})."
     return f"{told} {motion_text(found.matrix)}"
+
+
+def judgement(record: Mapping[str, Any], source: str) -> str:
+    """Say what is known of a transform that was not found just now.
+
+    Parameters
+    ----------
+    record : mapping
+        May have ``trusted`` and ``because``.
+    source : str
+        Who said so.
+
+    Returns
+    -------
+    str
+        A part of a sentence; without a reason nobody has judged it.
+    """
+    trusted, because = bool(record.get("trusted", True)), str(record.get("because", "")).rstrip(".")
+    if trusted and not because:
+        return "not judged"
+    head = "trusted" if trusted else "not trusted"
+    return f"{head}, says {source}" + (f": {because}" if because else "")
 
 
 def motion_text(matrix: Any) -> str:  # noqa: ANN401 array_like

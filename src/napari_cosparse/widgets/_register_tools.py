@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from napari_cosparse.layers import Grid, Motion, grid_of, motion_of, moved
 
 from ._register_files import load_found, save_found
 from ._register_images import checkerboard_layer, resampled
+from ._register_text import judgement, motion_text
 
 if TYPE_CHECKING:
     from ._register import RegisterPanel
@@ -182,10 +184,10 @@ class Tools(QWidget):
         told = load_found(path, self._panel.pair())
         record = {"loaded": str(path), "trusted": told.trusted, "because": told.because}
         self.take(self._panel.found_by(told.matrix, record))
-        if told.trusted or self._panel.form.insist.value:
+        put = told.trusted or bool(self._panel.form.insist.value)
+        if put:
             self.put()
-            return
-        self._panel.message.setText(f"Not trusted, says the file: {told.because}. {NOT_MOVED}")
+        self._say(f"Loaded from {Path(path).name}, {judgement(record, 'the file')}.", put=put)
 
     def invert(self) -> None:
         """Swap fixed and moving, and move by the inverse."""
@@ -203,8 +205,11 @@ class Tools(QWidget):
         moved_before = bool(found.layers)
         self._panel.choose(found.moving, found.fixed)
         self.take(self._panel.found_by(np.linalg.inv(found.matrix), told))
-        if moved_before or judged.get("trusted", True):
+        put = moved_before or bool(judged.get("trusted", True))
+        if put:
             self.put()
+        names = f"{found.fixed.name} onto {found.moving.name}"
+        self._say(f"Inverted, {names}: {judgement(judged, 'the run before')}.", put=put)
 
     def reset(self) -> None:
         """Remove the layers that were made with the present transform."""
@@ -255,6 +260,10 @@ class Tools(QWidget):
         if self.found is None:
             raise InputError("there is no transform yet; press Run, or load one")
         return self.found
+
+    def _say(self, head: str, *, put: bool) -> None:
+        parts = [head, motion_text(self._need().matrix), *(() if put else (NOT_MOVED,))]
+        self._panel.message.setText(" ".join(parts))
 
     def _add(self, made: list[Any]) -> None:
         found = self._need()
