@@ -308,6 +308,8 @@ def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press
     count = len(viewer.layers)
     filled.tools.buttons["Reset"].click()
     assert len(viewer.layers) == count - 1
+    assert new not in viewer.layers  # those of the transforms before stay, as the button says
+    assert filled.message.text() == "Removed what was made with this transform."
     assert not filled.tools.buttons["Invert"].isEnabled()
 
 

@@ -32,7 +32,8 @@ TIPS = {
     "Save ...": "Write the transform: JSON, text (affinder) or ITK .tfm.",
     "Load ...": "Read a transform and move the moving layer by it.",
     "Invert": "Swap fixed and moving, and move by the inverse.",
-    "Reset": "Remove the layers that were made here. Yours have never been changed.",
+    "Reset": "Remove the layers that were made with the present transform; those of earlier ones "
+    "stay. Yours have never been changed.",
 }
 
 
@@ -219,7 +220,7 @@ class Tools(QWidget):
         for layer in found.layers:
             if layer in layers:
                 layers.remove(layer)
-        self._panel.message.setText("Back to where it was.")
+        self._panel.message.setText("Removed what was made with this transform.")
         self._panel.refresh()
 
     def refresh(self, *, running: bool) -> None:
