@@ -105,5 +105,6 @@ def test_what_the_core_refuses_or_distrusts_is_said_once(
     press(register_panel)
     text = register_panel.message.text()
     assert "Nothing was" in text
+    assert "nan" not in text  # figures that are not known are left out
     assert len(notifications) == (1 if bad == "mask too small" else 0)
     assert len(viewer.layers) == 3

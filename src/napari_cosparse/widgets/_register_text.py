@@ -63,18 +63,19 @@ def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
     """
     head = "Trusted" if found.trusted else "Not trusted"
     because = str(found.because).rstrip(".")
-    numbers = [
-        f"overlap {found.overlap:.0%}",
-        f"cost {found.cost_before:.4g} to {found.cost_after:.4g}",
-    ]
+    numbers = []  # those that are known: constant images have none
+    if isfinite(found.overlap):
+        numbers.append(f"overlap {found.overlap:.0%}")
+    if isfinite(found.cost_before) and isfinite(found.cost_after):
+        numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
     if isfinite(found.margin):
         numbers.append(f"margin {found.margin:.3g}")
     if isfinite(found.agreement):
         numbers.append(f"{found.agreement:.0%} of the starts agree")
     if isfinite(found.predicted_error):
         numbers.append(f"predicted error {found.predicted_error:.2g} px")
-    told = f"{head}: {because} ({', '.join(numbers)})."
-    return f"{told} {motion_text(found.matrix)}"
+    known = f" ({', '.join(numbers)})" if numbers else ""
+    return f"{head}: {because}{known}. {motion_text(found.matrix)}"
 
 
 def judgement(record: Mapping[str, Any], source: str) -> str:
