@@ -219,7 +219,7 @@ WRONG = {
     "weights nan": ({"weights": TARGET * np.nan}, "weights .*must be finite"),
     "weights nothing": ({"weights": 0 * TARGET}, "no known sample.*without weight"),
     "weights text": ({"weights": "x"}, "weights has type <U1"),
-    "origin far": ({"origin": (500, 0)}, r"does not overlap.*\(500.0, 0.0\).*\(64, 72\)"),
+    "origin far": ({"origin": (500, 0)}, r"does not overlap.*\(500, 0\).*\(64, 72\)"),
     "origin just off": ({"origin": (67, 0), "factor": 4}, "does not overlap the guide"),
     "origin nan": ({"origin": (np.nan, 0)}, r"origin \(nan, 0\) must be finite"),
     "origin of three": ({"origin": (1, 2, 3)}, r"origin \(1, 2, 3\) must be one number, or two"),
