@@ -6,7 +6,7 @@ import pytest
 
 from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.tiles import open_levels
-from napari_cosparse.widgets import _output
+from napari_cosparse.widgets import _output, _store_job
 
 
 @pytest.fixture
@@ -63,6 +63,14 @@ def test_path_of_the_store_can_be_changed_and_is_checked(panel, viewer, home):
     assert "is no folder" in panel.about.text()
     panel.form.store.value = ""
     assert panel.form.store.value == str(home / "low-upsampled.ome.zarr")
+
+
+def test_folder_that_cannot_be_written_to_is_told_before_the_run(panel, viewer, home, monkeypatch):
+    add_huge(viewer)
+    monkeypatch.setattr(_store_job.os, "access", lambda path, *_: path != home)
+    panel.form.store.value = str(home / "mine.zarr")
+    assert f"{home / 'mine.zarr'} cannot be made: {home}" in panel.about.text()
+    assert not panel.button.isEnabled()
 
 
 def test_memory_can_be_insisted_on_while_there_is_enough(panel, viewer, home, monkeypatch):

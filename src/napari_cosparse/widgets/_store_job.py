@@ -1,5 +1,6 @@
 """Upsample into a Zarr store: results beyond the memory, or to be kept."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,13 @@ def check_store(pair: Pair, path: str) -> None:
     """
     if Path(path).exists():
         raise InputError(f"{path} exists already; choose another name for the store.")
-    if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"{Path(path).absolute().parent} is no folder; choose another store.")
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder; choose another store.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(
+            f"{path} cannot be made: {folder} cannot be written to; choose another store."
+        )
     target, guide = pair.sources()
     stack = match_stacks(target, guide)
     if stack.shape != target.leading or guide.leading not in ((), target.leading):
