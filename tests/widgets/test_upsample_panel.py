@@ -391,7 +391,7 @@ def test_settings_to_and_from_a_file(panel, viewer, scene, tmp_path, notificatio
     assert not notifications
     viewer.layers.remove("depth")
     panel.load_settings(tmp_path / "settings.json")
-    assert "target = 'depth'" in notifications[-1].message
+    assert notifications[-1].message.endswith(": Target = 'depth'")
 
 
 def test_foreign_settings_are_refused(panel, tmp_path):

@@ -10,6 +10,8 @@ from qtpy.QtWidgets import QFormLayout, QLabel, QToolButton, QVBoxLayout, QWidge
 
 from ._rows import plain
 
+EMPTY: tuple[object, ...] = (None, "", [])  # values of rows that nothing was chosen in
+
 
 class Form(QWidget):
     """Rows of a panel; every name is that of the parameter of the core which it sets."""
@@ -100,13 +102,14 @@ class Form(QWidget):
         Returns
         -------
         list of str
-            What could not be set, for instance layers that are not open; those rows stay.
+            What could not be set, for instance layers that are not open, under the labels of
+            their rows; those rows stay. Rows that were empty are not told.
         """
-        return [
-            f"{row.name} = {state[row.name]!r}"
-            for row in self.rows
-            if row.name in state and not _restore(row, state[row.name])
+        failed = [
+            row for row in self.rows if row.name in state and not _restore(row, state[row.name])
         ]
+        told = [(row.label or row.name, state[row.name]) for row in failed]
+        return [f"{label} = {value!r}" for label, value in told if value not in EMPTY]
 
     def _order_keyboard(self, simple: int) -> None:
         """Let the tabulator go down the rows, through the fold button."""
