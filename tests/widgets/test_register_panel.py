@@ -119,6 +119,8 @@ def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, vi
     assert button.isEnabled()
     button.click()
     assert len(viewer.layers) == 3
+    assert filled.message.text().endswith("Moved all the same.")
+    assert "Nothing was moved" not in filled.message.text()
     assert viewer.layers[-1].metadata[METADATA_KEY]["trusted"] is False
     filled.form.insist.value = True
     press(filled)

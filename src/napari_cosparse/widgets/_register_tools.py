@@ -142,6 +142,8 @@ class Tools(QWidget):
         if self._panel.form.resample.value:
             made.append(resampled(found.moving, found))
         self._add(made)
+        message = self._panel.message
+        message.setText(message.text().replace(NOT_MOVED, "Moved all the same."))
         self._panel.refresh()
 
     def apply_to_selected(self) -> None:
@@ -199,9 +201,7 @@ class Tools(QWidget):
                     f"the {role} layer {layer.name!r} of this transform is gone; "
                     "open it again and load the transform, or press Run"
                 )
-        judged: dict[str, Any] = {
-            key: found.record[key] for key in ("trusted", "because") if key in found.record
-        }
+        judged = {k: v for k, v in found.record.items() if k in ("trusted", "because")}
         told: dict[str, Any] = {"inverse_of": found.record["matrix"], **judged}
         moved_before = bool(found.layers)
         self._panel.choose(found.moving, found.fixed)
