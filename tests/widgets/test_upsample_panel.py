@@ -217,6 +217,16 @@ def test_text_follows_the_layers(panel, viewer, scene):
     assert panel.button.isEnabled()
 
 
+def test_axes_that_are_named_differently_enable_run_at_once(panel, viewer):
+    viewer.add_image(np.zeros((3, 16, 24)), name="low", scale=(1, 4, 4))
+    viewer.add_image(np.zeros((2, 64, 96)), name="guide")
+    assert "name their axes differently" in panel.about.text()
+    assert not panel.button.isEnabled()
+    viewer.layers["low"].axis_labels = ("time", "y", "x")
+    assert "6 planes" in panel.about.text()
+    assert panel.button.isEnabled()
+
+
 def test_target_that_covers_a_part_is_told(panel, viewer, scene):
     viewer.add_image(scene.guide, rgb=True)
     viewer.add_image(scene.coarse[:8], name="depth", **CENTRE)
