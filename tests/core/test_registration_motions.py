@@ -350,4 +350,8 @@ def test_costs_of_the_steps_are_reported(pair):
     seen = []
     found = run(*pair, initial=motion(5, (2, -5)), report=seen.append)
     fine = [step.cost for step in seen if step.stage == "refine at full resolution"]
-    assert tuple(fine) == found.history
+    # of the walks that end at the finest level, the one of lowest cost
+    count = len(found.history)
+    assert count > 0
+    assert found.history in [tuple(fine[i : i + count]) for i in range(len(fine))]
+    assert found.history[-1] == min(fine)

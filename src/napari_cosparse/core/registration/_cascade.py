@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from napari_cosparse.core.progress import Progress
 
 from ._frame import Matrix
+from ._local import refine_start
 from ._scene import Scene
 from ._solve import Answer, descend, solve
 from ._start import Candidate
-from ._starts import Plan, search_starts
+from ._starts import LARGEST_COARSE, Plan, search_starts
 from ._verdict import MEASURE_NAMES, Verdict, judge, judge_quickly
 
 FIRST_ROTATION = 30.0  # degrees either way
@@ -61,6 +62,8 @@ class Order:
         Whether to ask backwards.
     mirror : bool
         Whether to look into the mirror where nothing is trusted.
+    before : ndarray, shape (3, 3)
+        Where the images lie: kept where the search finds nothing.
     """
 
     measure: str
@@ -69,6 +72,7 @@ class Order:
     start: Matrix | None
     verdict: bool
     mirror: bool = True
+    before: Matrix = field(default_factory=lambda: np.eye(3))
 
 
 Steps = Generator[Progress, None, Outcome]
@@ -133,15 +137,28 @@ def attempt(scene: Scene, measure: str, order: Order) -> Steps:
     Outcome
     """
     if order.start is not None:
-        answer = yield from descend(scene, measure, order.start, len(scene.fixed) - 1)
+        answer = yield from refine_start(scene, measure, order.start)
         return (yield from _judged(scene, measure, answer, order))
     starts = yield from search_starts(scene, measure, order.plan)
     return (yield from _from_starts(scene, measure, order, starts))
 
 
 def _from_starts(scene: Scene, measure: str, order: Order, starts: list[Candidate]) -> Steps:
+    if not starts or starts[0].score < 0:
+        answer = yield from descend(scene, measure, order.before, -1)
+        return Outcome(replace(answer, agreement=0.0), measure, _nothing_found(scene))
     answer = yield from solve(scene, measure, starts)
     return (yield from _judged(scene, measure, answer, order))
+
+
+def _nothing_found(scene: Scene) -> Verdict:
+    level = scene.level_within(LARGEST_COARSE)
+    fixed, moving = (side[level].usable.mean() for side in (scene.fixed, scene.moving))
+    reason = (
+        f"no start was found at 1/{2**level} resolution, where {fixed:.0%} of the fixed and "
+        f"{moving:.0%} of the moving image are known: fill small holes, or give a start"
+    )
+    return Verdict(trusted=False, because=reason)
 
 
 def _judged(scene: Scene, measure: str, answer: Answer, order: Order) -> Steps:
@@ -156,7 +173,8 @@ def _whole_circle(scene: Scene, measure: str, order: Order, before: Outcome) -> 
     """Try all rotations where the small ones were not convincing."""
     plan = replace(order.plan, max_rotation=180.0)
     starts = yield from search_starts(scene, measure, plan)
-    if not starts or starts[0].score < WIDE_GAIN * before.answer.score:
+    reached = max(0.0, float(np.nan_to_num(before.answer.score)))
+    if not starts or starts[0].score < WIDE_GAIN * reached:
         return before
     return (yield from _from_starts(scene, measure, replace(order, plan=plan), starts))
 

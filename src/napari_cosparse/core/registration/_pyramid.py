@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, minimum_filter
+from scipy.ndimage import gaussian_filter, minimum_filter, uniform_filter
 
 from napari_cosparse.core.types import Mask, Plane
 
@@ -17,6 +17,8 @@ from ._spline import Spline
 SMOOTHING = 0.7  # pixels: deviation of the Gaussian before every second pixel is dropped
 LEAST_SIDE = 24  # pixels: below this a level has too few patches
 LEVELS = 4
+KEPT = 0.5  # of the share of usable pixels: where a coarse level has less, holes are scattered
+KNOWN = 7  # of the 3 x 3 pixels that a coarse one stands for: then it is usable despite holes
 TAILS = (0.5, 99.5)  # per cent: grey levels beyond are outliers
 
 
@@ -99,13 +101,32 @@ def pyramid(side: Side, levels: int) -> list[Level]:
     list of Level
         Each divided by its own contrast.
     """
-    out, image, usable = [], side.image, side.usable
-    for number in range(levels):
+    out, image = [], side.image
+    for number, usable in enumerate(_usable(side.usable, levels)):
         out.append(make_level(image, usable, 2**number))
         if number + 1 < levels:
             image = gaussian_filter(image, SMOOTHING, mode="mirror")[::2, ::2]
-            usable = minimum_filter(usable, 3, mode="nearest")[::2, ::2]
     return out
+
+
+def _usable(finest: Mask, levels: int) -> list[Mask]:
+    """Usable pixels of each level: without any unknown pixel beneath them.
+
+    Scattered holes would leave nothing of the coarse levels, though their filled values hardly
+    change a mean of many known ones: then those count that are known for the most part. What the
+    finest level uses stays the same.
+    """
+    strict = [finest]
+    for _ in range(levels - 1):
+        strict.append(minimum_filter(strict[-1], 3, mode="nearest")[::2, ::2])
+    if strict[-1].mean() >= KEPT * finest.mean():
+        return strict
+    # two unknown ones in nine: the edge of a large hole, three, still takes its neighbours with it
+    lenient = [finest]
+    for _ in range(levels - 1):
+        known = uniform_filter(lenient[-1].astype(np.float32), 3, mode="nearest")[::2, ::2]
+        lenient.append(np.rint(9 * known) >= KNOWN)
+    return lenient
 
 
 def depth(shape_fixed: tuple[int, int], shape_moving: tuple[int, int]) -> int:

@@ -81,6 +81,8 @@ def search_starts(
         for number, some in enumerate(method(*pair, scene.frame, motions)):
             found += [(candidate, number) for candidate in some]
             yield Progress("search for a start", number + 1, len(motions))
+        if not found:
+            break  # too few usable pixels for any shift
         found.sort(key=lambda f: -f[0].score)
         kept = dict.fromkeys(number for _, number in found)
         motions = [motions[i] for i in list(kept)[:KEPT_MOTIONS]]

@@ -245,6 +245,7 @@ def _order(settings: RegisterSettings, start: Matrix) -> Order:
         plan,
         None if settings.searched else start,
         settings.verdict,
+        before=start,
     )
 
 

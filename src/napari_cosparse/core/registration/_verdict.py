@@ -122,7 +122,7 @@ def _hopeless(answer: Answer) -> Verdict | None:
             trusted=False,
             because=f"the images overlap by {answer.overlap:.0%} at the answer, less than the "
             f"{LEAST_OVERLAP:.0%} that can be judged: give a start, or a region or masks that "
-            "show the same scene",
+            "show the same scene; or fill scattered holes, which count with their neighbours",
         )
     if not np.isfinite(answer.tau).all():
         return Verdict(trusted=False, because="the search left the images; give a start")
