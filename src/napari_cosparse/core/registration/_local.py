@@ -29,8 +29,8 @@ def refine_start(scene: Scene, measure: str, start: Matrix) -> Generator[Progres
     """Refine a start that was given on ever finer levels.
 
     A far start needs the coarse levels. Those lead a near one astray where their lowest cost lies
-    elsewhere; so each level walks from the start as well as from the ends of the coarser level,
-    and the finest one decides.
+    elsewhere; so each level walks from the start as well where an end of the coarser level is no
+    better than it, and the finest one decides.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def refine_start(scene: Scene, measure: str, start: Matrix) -> Generator[Progres
     """
     ends, made = _Level(), 0
     for level in range(len(scene.fixed) - 1, -1, -1):
-        origins = [*(state.tau for state in ends.states), start]
+        origins = _origins(scene, measure, level, ends.states, start)
         ends = yield from _walk_all(scene, measure, level, origins)
         made += ends.made
     best = min(range(len(ends.states)), key=lambda i: ends.states[i].found.cost)
@@ -68,6 +68,17 @@ def refine_start(scene: Scene, measure: str, start: Matrix) -> Generator[Progres
         tuple(ends.histories[best]),
         state.found.overlap,
     )
+
+
+def _origins(
+    scene: Scene, measure: str, level: int, states: list[State], start: Matrix
+) -> list[Matrix]:
+    """Ends of the coarser level, and the start where they are no better: it led astray."""
+    found, cost = [state.tau for state in states], scene.cost(level, measure, PIXELS)
+    here = cost(start).cost
+    if found and all(cost(tau).cost < here for tau in found):
+        return found
+    return [*found, start]
 
 
 def _walk_all(
