@@ -73,7 +73,7 @@ def refine_start(scene: Scene, measure: str, start: Matrix) -> Generator[Progres
 def _origins(
     scene: Scene, measure: str, level: int, states: list[State], start: Matrix
 ) -> list[Matrix]:
-    """Ends of the coarser level, and the start where they are no better: it led astray."""
+    """Return the ends of the coarser level, and the start where they are no better than it."""
     found, cost = [state.tau for state in states], scene.cost(level, measure, PIXELS)
     here = cost(start).cost
     if found and all(cost(tau).cost < here for tau in found):
