@@ -144,7 +144,7 @@ def scaling(folder: Path, repeats: int) -> dict[tuple[str, int], dict[str, float
 
 
 def run_all(
-    sizes: list[int], in_memory: int, repeats: int
+    sizes: list[int], threads: list[int], in_memory: int, repeats: int
 ) -> dict[tuple[int, str, int], dict[str, float]]:
     """Measure everything and print it line by line."""
     print(f"{'MP':>4} {'method':8} {'threads':>7} {'s/MP':>8} {'MB':>8} {'B/pixel':>8} {'RMSE':>8}")
@@ -153,19 +153,19 @@ def run_all(
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             make_inputs(folder, SIDES[size])
-            methods = [("bicubic", 1), ("memory", 1), ("memory", 2), ("blocks", 1), ("blocks", 2)]
+            methods = [("bicubic", 1), *((m, n) for m in ("memory", "blocks") for n in threads)]
             if size <= 4:
                 methods.insert(1, ("im2col", 1))
             known = scaling(folder, repeats) if size == SCALED else {}
             methods += [kind for kind in known if kind not in methods]
-            for method, threads in methods:
+            for method, count in methods:
                 if method == "memory" and size > in_memory:
                     continue
-                found = known.get((method, threads)) or measure(method, folder, threads)
-                figures[size, method, threads] = found
+                found = known.get((method, count)) or measure(method, folder, count)
+                figures[size, method, count] = found
                 pixels = SIDES[size] ** 2
                 print(
-                    f"{size:4} {method:8} {threads:7} {found['seconds'] / pixels * 1e6:8.3f} "
+                    f"{size:4} {method:8} {count:7} {found['seconds'] / pixels * 1e6:8.3f} "
                     f"{found['megabytes']:8.0f} {found['megabytes'] * 2**20 / pixels:8.1f} "
                     f"{found.get('rmse', float('nan')):8.4f}",
                     flush=True,
@@ -178,8 +178,8 @@ def checks(figures: dict[tuple[int, str, int], dict[str, float]]) -> list[Check]
     found = []
     for (size, method, threads), row in figures.items():
         if method == "memory" and threads == 2:
-            one = figures[size, method, 1]["seconds"]
             if size == SCALED:
+                one = figures[size, method, 1]["seconds"]
                 gain = one / row["seconds"]
                 apart = 2 * one / figures[size, "apart", 2]["seconds"]
                 name = f"4 MP, two threads against one (two processes: {apart:.2f})"
@@ -207,6 +207,7 @@ def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", choices=SIDES, default=list(SIDES))
+    parser.add_argument("--threads", type=int, nargs="+", choices=(1, 2), default=[1, 2])
     parser.add_argument("--in-memory", type=int, default=64, help="largest size solved as a whole")
     parser.add_argument("--repeats", type=int, default=3, help="of the comparison of threads")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
@@ -216,7 +217,11 @@ def main() -> int:
         print(json.dumps(child(method, Path(folder), int(threads))))
         return 0
     print(summary())
-    return 0 if report(checks(run_all(words.sizes, words.in_memory, words.repeats))) else 1
+    return (
+        0
+        if report(checks(run_all(words.sizes, words.threads, words.in_memory, words.repeats)))
+        else 1
+    )
 
 
 if __name__ == "__main__":
