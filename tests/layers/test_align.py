@@ -138,10 +138,24 @@ def test_affine_and_scale_are_both_used():
 
 def test_pixels_among_micrometres_are_taken_as_napari_draws_them_and_it_is_said():
     fixed = Image(np.zeros(FIXED), scale=(0.5, 0.5), units="um", name="stain")
-    start = start_from(grid_of(fixed), grid_of(Image(np.zeros(MOVING), name="plain")))
-    np.testing.assert_allclose(start.matrix[:2, :2], 0.5 * np.eye(2))
+    moving = Image(np.zeros(MOVING), scale=(0.25, 0.25), name="plain")
+    start = start_from(grid_of(fixed), grid_of(moving))
+    np.testing.assert_allclose(start.matrix[:2, :2], 2 * np.eye(2))
     assert "'plain' has no unit" in start.note
+    assert start.informative
+
+
+def test_pixel_size_of_a_layer_that_nobody_has_placed_is_not_known_beside_micrometres():
+    fixed = Image(np.zeros(FIXED), scale=(0.5, 0.5), units="um", name="stain")
+    start = start_from(grid_of(fixed), grid_of(Image(np.zeros(MOVING), name="plain")))
+    assert start.note == "The pixel size of 'plain' is not known."
     assert not start.informative
+
+
+@pytest.mark.parametrize("place", [{"scale": (4, 4)}, {"translate": (9, 0)}])
+def test_place_of_one_layer_counts_where_both_are_in_pixels(place):
+    start = start_from(grid_of(Image(np.zeros(FIXED))), grid_of(Image(np.zeros(MOVING), **place)))
+    assert start.informative
 
 
 def test_units_of_another_kind_are_said():

@@ -93,9 +93,25 @@ def test_units_are_converted():
     assert (found.factor, found.origin) == ((4, 4), (1.5, 1.5))
 
 
-def test_pixels_and_micrometres_cannot_be_compared():
-    with pytest.raises(InputError, match=r"'low'.*micrometer.*'high'.*pixel"):
-        placing(Image(COARSE, units="um", name="low"), Image(FINE, name="high"))
+def test_pixels_among_micrometres_are_taken_as_napari_draws_them_and_it_is_said():
+    """The same rule as for a registration."""
+    low = Image(COARSE, scale=(2, 2), translate=(0.75, 0.75), units="um", name="low")
+    found = placing(low, Image(FINE, scale=(0.5, 0.5), name="high"))
+    assert (found.factor, found.origin) == ((4, 4), (1.5, 1.5))
+    assert found.note == (
+        "'high' has no unit: its numbers are taken as micrometers, as napari draws them."
+    )
+
+
+@pytest.mark.parametrize(("target", "guide"), [({"units": "um"}, {}), ({}, {"units": "um"})])
+def test_a_layer_without_unit_and_place_says_nothing_beside_one_with(target, guide):
+    assert placing(Image(COARSE, **target), Image(FINE, **guide)) is None
+
+
+def test_units_of_another_kind_are_said():
+    found = placing(Image(COARSE, scale=(4, 4), units="s"), Image(FINE, units="um"))
+    assert found.factor == (4, 4)
+    assert "micrometer and second cannot be converted" in found.note
 
 
 def test_rotation_below_a_tenth_of_a_pixel_is_forgiven():

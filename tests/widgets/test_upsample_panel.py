@@ -201,10 +201,19 @@ def test_factor_that_is_not_integer_without_positions(panel, viewer, run):
 
 
 def test_positions_can_be_ignored(panel, viewer, scene):
-    add_pair(viewer, scene, units="um")
+    add_pair(viewer, scene, translate=(1e4, 1e4))
     assert not panel.button.isEnabled()
-    assert "cannot be compared" in panel.about.text()
+    assert "does not lie on the guide" in panel.about.text()
     panel.form.positions.value = False
+    assert panel.button.isEnabled()
+
+
+def test_pixels_beside_micrometres_are_taken_as_napari_draws_them(panel, viewer, scene):
+    add_pair(viewer, scene, units="um")
+    assert "'depth' has no unit: its numbers are taken as micrometers" in panel.about.text()
+    assert "factor 4 x 4" in panel.about.text()
+    viewer.layers["depth"].scale, viewer.layers["depth"].translate = (1, 1), (0, 0)
+    assert "taken to show the same field of view" in panel.about.text()
     assert panel.button.isEnabled()
 
 

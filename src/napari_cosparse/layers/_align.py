@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from napari_cosparse.core.errors import InputError
 
-from ._grid import Grid
+from ._grid import Grid, in_units_of
 from ._record import METADATA_KEY
-from ._start import in_units_of, pixel_size
+from ._start import pixel_size
 from ._world import (
     Matrix,
     State,

@@ -10,7 +10,7 @@ from napari.layers import Image
 from numpy.typing import NDArray
 
 from ._read import levels_of
-from ._world import is_physical, placement, plane_matrix, world_matrix
+from ._world import is_physical, placement, plane_matrix, unit_factors, world_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,12 @@ class Grid:
     @property
     def is_default(self) -> bool:
         """Whether nobody has said where the layer lies: identity and pixels."""
-        in_pixels = not any(is_physical(unit) for unit in self.units)
-        return in_pixels and bool(np.array_equal(self.matrix, np.eye(3)))
+        return not self.is_physical and bool(np.array_equal(self.matrix, np.eye(3)))
+
+    @property
+    def is_physical(self) -> bool:
+        """Whether an axis has a unit other than pixels."""
+        return any(is_physical(unit) for unit in self.units)
 
 
 def grid_of(layer: Image, level: int = 0) -> Grid:
@@ -64,3 +68,61 @@ def grid_of(layer: Image, level: int = 0) -> Grid:
     """
     matrix = plane_matrix(world_matrix(placement(layer, level)), layer.name)
     return Grid(layer.name, levels_of(layer)[level], matrix, layer.units[-2:])
+
+
+def in_units_of(wanted: Grid, other: Grid) -> tuple[NDArray[np.float64], str]:
+    """Bring a layer's world to the units of another one, and say what was assumed.
+
+    Where one of them has no unit, or the units cannot be converted, the numbers are taken as they
+    are: so napari draws them.
+
+    Parameters
+    ----------
+    wanted : Grid
+        Whose units are taken.
+    other : Grid
+        Whose pixels are to be placed.
+
+    Returns
+    -------
+    matrix : ndarray, shape (3, 3), float64
+        Pixel of `other` to the world, in units of `wanted`.
+    note : str
+        A sentence; empty if nothing had to be assumed.
+    """
+    factors = unit_factors(other.units, wanted.units)
+    if factors is not None:
+        return np.diag([*factors, 1.0]) @ other.matrix, ""
+    return other.matrix, _assumed(wanted, other)
+
+
+def unplaced(first: Grid, second: Grid) -> bool:
+    """Whether nobody has said how two layers lie on one another.
+
+    Parameters
+    ----------
+    first, second : Grid
+        Pixel grids in the world.
+
+    Returns
+    -------
+    bool
+        True where both have default transforms but different shapes, and where one has, in
+        pixels, and the other is measured in a physical unit.
+    """
+    if first.is_physical != second.is_physical:
+        return first.is_default or second.is_default
+    return first.is_default and second.is_default and first.shape != second.shape
+
+
+def _assumed(wanted: Grid, other: Grid) -> str:
+    if wanted.is_physical and other.is_physical:
+        return (
+            f"The units {wanted.units[0]} and {other.units[0]} cannot be converted: the numbers "
+            "are compared as they are, as napari draws them."
+        )
+    known, unknown = (wanted, other) if wanted.is_physical else (other, wanted)
+    if unplaced(wanted, other):
+        return f"The pixel size of {unknown.name!r} is not known."
+    unit = next(unit for unit in known.units if is_physical(unit))
+    return f"{unknown.name!r} has no unit: its numbers are taken as {unit}s, as napari draws them."

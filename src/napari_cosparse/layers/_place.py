@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 
-from ._grid import Grid
-from ._world import unit_factors
+from ._grid import Grid, in_units_of, unplaced
 
 DRIFT = 0.1  # guide pixels by which rotation and shear may move a sample and count as none
 ROUNDING = 1e-3  # guide pixels over the whole image that are put down to rounding
@@ -35,12 +34,15 @@ class Placing:
         run along the guide's; None where factor and origin say all.
     because : str
         How the target lies then, as "turned by 12.3 degrees"; empty if there is no transform.
+    note : str
+        What was assumed about units, as a sentence; empty if nothing.
     """
 
     factor: tuple[float, float]
     origin: tuple[float, float]
     transform: Matrix | None = field(default=None, compare=False)
     because: str = ""
+    note: str = field(default="", compare=False)
 
 
 def place(target: Grid, guide: Grid) -> Placing | None:
@@ -56,28 +58,28 @@ def place(target: Grid, guide: Grid) -> Placing | None:
     Returns
     -------
     Placing or None
-        None where both layers have default transforms but different shapes: they then say nothing
-        about their positions and are taken to show the same field of view.
+        None where nobody has said how they lie on one another, see `unplaced`: they are taken to
+        show the same field of view.
 
     Raises
     ------
     InputError
-        The units cannot be converted, or a layer is squashed to a line.
+        A layer is squashed to a line.
     """
-    if target.is_default and guide.is_default and target.shape != guide.shape:
+    if unplaced(target, guide):
         return None
     for grid in (target, guide):
         if abs(np.linalg.det(grid.matrix[:2, :2])) < np.finfo(float).tiny:
             raise InputError(f"layer {grid.name!r} is squashed to a line by its transforms")
-    lies = _unit_matrix(target, guide) @ target.matrix
+    lies, note = in_units_of(guide, target)
     matrix = np.linalg.inv(guide.matrix).astype(np.float64) @ lies
     origin = _tidy(matrix[0, 2], 1), _tidy(matrix[1, 2], 1)
     if _is_straight(matrix, target.shape):
         factor = tuple(_tidy(matrix[axis, axis], target.shape[axis]) for axis in (0, 1))
-        return Placing((factor[0], factor[1]), origin)
+        return Placing((factor[0], factor[1]), origin, note=note)
     transform: Matrix = np.linalg.inv(matrix).astype(np.float64)
     transform[-1] = (0, 0, 1)
-    return Placing(steps_of(transform), origin, transform, _how(lies, guide.matrix))
+    return Placing(steps_of(transform), origin, transform, _how(lies, guide.matrix), note)
 
 
 def steps_of(transform: Matrix) -> tuple[float, float]:
@@ -95,19 +97,6 @@ def steps_of(transform: Matrix) -> tuple[float, float]:
     """
     rows, columns = np.linalg.norm(np.linalg.inv(transform)[:2, :2], axis=0)
     return float(rows), float(columns)
-
-
-def _unit_matrix(target: Grid, guide: Grid) -> Matrix:
-    """Convert the target's world coordinates to the guide's units."""
-    factors = unit_factors(target.units, guide.units)
-    if factors is None:
-        ours, theirs = (", ".join(sorted({str(unit) for unit in g.units})) for g in (target, guide))
-        raise InputError(
-            f"target {target.name!r} is measured in {ours} and guide {guide.name!r} in "
-            f"{theirs}, so their positions cannot be compared; give both layers units of one "
-            "kind, or take them as showing the same field of view"
-        )
-    return np.diag([*factors, 1.0])
 
 
 def _is_straight(matrix: Matrix, shape: tuple[int, int]) -> bool:

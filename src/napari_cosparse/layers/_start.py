@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from napari.layers import Image
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from napari_cosparse.core.errors import InputError
 
-from ._grid import Grid
+from ._grid import Grid, in_units_of, unplaced
 from ._read import levels_of
-from ._world import Matrix, is_physical, unit_factors
+from ._world import Matrix
 
 PROBES = 33  # points along each axis by which the overlap is measured
 
@@ -33,8 +33,7 @@ class Start:
     mirrored : bool
         Whether one of the layers is shown mirrored against the other.
     informative : bool
-        False where both layers have default transforms, or where one has no unit and default
-        transforms: then nobody has said how large the pixels are.
+        False where nobody has said how large the pixels are, see `unplaced`.
     note : str
         What was assumed about units; empty if nothing.
     """
@@ -80,8 +79,7 @@ def start_from(fixed: Grid, moving: Grid) -> Start:
         pixel_size_moving=pixel_size(ours),
         overlap=overlap_of(matrix, fixed.shape, moving.shape),
         mirrored=mirrored,
-        informative=not (moving.is_default or fixed.is_default)
-        or (moving.is_default and fixed.is_default and fixed.shape == moving.shape),
+        informative=not unplaced(fixed, moving),
         note=note,
     )
 
@@ -145,38 +143,6 @@ def overlap_of(matrix: ArrayLike, fixed: tuple[int, int], moving: tuple[int, int
     inside = (rows >= -0.5) & (rows <= moving[0] - 0.5)
     inside &= (columns >= -0.5) & (columns <= moving[1] - 0.5)
     return float(inside.mean())
-
-
-def in_units_of(fixed: Grid, moving: Grid) -> tuple[NDArray[np.float64], str]:
-    """Bring moving's world to the fixed layer's units, and say what was assumed.
-
-    Parameters
-    ----------
-    fixed, moving : Grid
-        Pixel grids in the world.
-
-    Returns
-    -------
-    matrix : ndarray, shape (3, 3), float64
-        Moving pixel to the world, in the fixed layer's units.
-    note : str
-        Empty if nothing had to be assumed.
-    """
-    factors = unit_factors(moving.units, fixed.units)
-    if factors is not None:
-        return np.diag([*factors, 1.0]) @ moving.matrix, ""
-    physical = [grid for grid in (fixed, moving) if any(map(is_physical, grid.units))]
-    if len(physical) == 2:
-        units = " and ".join(str(grid.units[0]) for grid in physical)
-        note = f"The units {units} cannot be converted: the numbers are compared as they are."
-    else:
-        (known,) = physical
-        other = moving if known is fixed else fixed
-        note = (
-            f"{other.name!r} has no unit: its numbers are taken as {known.units[0]}s, as napari "
-            "draws them."
-        )
-    return moving.matrix, note
 
 
 def pixel_size(matrix: Matrix) -> tuple[float, float]:

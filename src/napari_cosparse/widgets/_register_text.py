@@ -8,6 +8,8 @@ import numpy as np
 
 from ._couple import Couple
 
+UNEQUAL = "if they are not, set scale and units of the layers, or choose the motion with one scale."
+
 
 def couple_text(pair: Couple) -> str:
     """Say how two layers lie on one another now.
@@ -26,18 +28,11 @@ def couple_text(pair: Couple) -> str:
     shapes = [f"{grid.shape[0]} x {grid.shape[1]}" for grid in (fixed, moving)]
     parts = [f"Moving {shapes[1]} onto fixed {shapes[0]} pixels."]
     start = pair.start
-    if not start.informative:
-        parts.append("Pixel sizes are not known: if they differ, choose the motion with one scale.")
-    else:
-        unit, sizes = str(fixed.units[0]), (start.pixel_size_moving, start.pixel_size_fixed)
-        parts.append(
-            f"Pixels of {_size(sizes[0])} on {_size(sizes[1])} {unit}; now "
-            f"{start.overlap:.0%} of the fixed image is covered."
-        )
-    if start.mirrored:
-        parts.append("The moving layer is shown mirrored, and stays so.")
     if start.note:
         parts.append(start.note)
+    parts.append(_sizes(pair))
+    if start.mirrored:
+        parts.append("The moving layer is shown mirrored, and stays so.")
     for name, layer, plane in zip(
         ("fixed", "moving"), (pair.fixed, pair.moving), pair.planes, strict=True
     ):
@@ -121,6 +116,20 @@ def motion_text(matrix: Any) -> str:  # noqa: ANN401 array_like
         f"In pixels: rotation {angle:.2f} degrees, scale {scale:.4g}, "
         f"shift ({shift[0]:.1f}, {shift[1]:.1f})."
     )
+
+
+def _sizes(pair: Couple) -> str:
+    """Say how large the pixels are, or what to do if that is not known."""
+    fixed, start = pair.grids[0], pair.start
+    sizes = start.pixel_size_moving, start.pixel_size_fixed
+    told = ""
+    if start.informative:
+        covered = f"now {start.overlap:.0%} of the fixed image is covered."
+        unit = f" {fixed.units[0]}" if fixed.is_physical else ""
+        told = f"Pixels of {_size(sizes[0])} on {_size(sizes[1])}{unit}; {covered}"
+        if fixed.is_physical or not np.allclose(sizes, 1):
+            return told
+    return f"{told} Pixel sizes are taken as equal: {UNEQUAL}".lstrip()
 
 
 def _size(size: tuple[float, float]) -> str:

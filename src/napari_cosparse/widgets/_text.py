@@ -38,6 +38,8 @@ def pair_text(pair: "Pair", settings: Settings) -> str:
     target, guide = pair.target_grid.shape, pair.guide_grid.shape
     parts = [f"{target[0]} x {target[1]} onto {guide[0]} x {guide[1]} pixels"]
     parts[0], covered = _lies(pair, settings, parts[0])
+    if pair.placing is not None and pair.placing.note:
+        parts.append(pair.placing.note)
     if covered < FULL:
         parts.append(f"The target covers {covered:.0%} of the guide; far from it stays NaN.")
     planes = match_stacks(*pair.sources()).planes
