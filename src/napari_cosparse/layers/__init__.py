@@ -10,6 +10,7 @@ from ._place import Placing, place, steps_of
 from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
 from ._regions import mask_on, point_pairs, points_on
+from ._reopen import layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._suggest import suggest
 from ._write import (
@@ -44,6 +45,7 @@ __all__ = [
     "grid_placement",
     "input_record",
     "layer_data",
+    "layer_recipe",
     "lazy_plane",
     "level_map",
     "levels_of",
@@ -56,11 +58,13 @@ __all__ = [
     "motion_of",
     "moved",
     "moved_placement",
+    "open_layers",
     "overlap_of",
     "pair_of",
     "pairs_in",
     "pixel_map",
     "place",
+    "place_of",
     "point_pairs",
     "points_on",
     "preview_data",
