@@ -110,7 +110,8 @@ def test_processes_change_no_bit(blocks, tmp_path):
 @pytest.mark.parametrize("chunks", [(41, 25), (9, 5), (160, 224)])
 def test_chunking_changes_nothing_that_is_measured_of_a_large_image(monkeypatch, chunks):
     from napari_cosparse.core.progress import drain
-    from napari_cosparse.tiles import _look, _sources
+    from napari_cosparse.core.reconstruction import Settings
+    from napari_cosparse.tiles import _as_source, _look, _sources
 
     monkeypatch.setattr(_look, "SAMPLED", 9000)
     monkeypatch.setattr(_sources, "PIECE_PIXELS", 1)
@@ -118,8 +119,9 @@ def test_chunking_changes_nothing_that_is_measured_of_a_large_image(monkeypatch,
     monkeypatch.setattr(_sources, "STRIP_PIXELS", 5000)
 
     def look(target, guide):
-        guide, target = _sources.as_source(guide, "g"), _sources.as_source(target, "t")
-        return drain(_look.look_at_guide(guide, ())), drain(_look.look_at_target(target, ()))
+        guide, target = _as_source.as_source(guide, "g"), _as_source.as_source(target, "t")
+        looked = drain(_look.look_at_target(target, (), Settings()))
+        return drain(_look.look_at_guide(guide, ())), (looked.samples, looked.checksum)
 
     (span, digest), (samples, other) = look(SCENE.depth, SCENE.guide)
     lazy = (

@@ -23,6 +23,18 @@ TARGET = degrade(SCENE.depth, 4)
 TURN = np.array([[0.2, 0.1, 0], [-0.1, 0.2, 6], [0, 0, 1]])
 
 
+RULE = ".*must be a registration or a matrix of 3 x 3 real numbers.*load_transform"
+NO_TRANSFORMS = [
+    (TURN + 1j, r"transform of shape \(3, 3\) and type complex128" + RULE),
+    ((TURN + 1j).tolist(), r"transform \[\[\(0\.2\+1j\)" + RULE),
+    (TURN[:2], r"transform of shape \(2, 3\) and type float64" + RULE),
+    ([1, 0, 0], r"transform \[1, 0, 0\]" + RULE),
+    ([[1, 0, 0], [0, 1]], r"transform \[\[1, 0, 0\], \[0, 1\]\]" + RULE),
+    ("move.json", "transform 'move.json'" + RULE),
+    (np.array([["a"] * 3] * 3, object), r"transform of shape \(3, 3\) and type object" + RULE),
+]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -65,12 +77,51 @@ TURN = np.array([[0.2, 0.1, 0], [-0.1, 0.2, 6], [0, 0, 1]])
         ({"transform": TURN * [[1e-6], [1e-6], [1]]}, r"more than the whole guide \(48 x 64\)"),
         ({"transform": np.diag([1e6, 1e6, 1])}, "finer than the guide.*the other way round"),
         ({"factor": 1e6, "origin": (0, 0)}, "more than the whole guide"),
+        *[({"transform": value}, message) for value, message in NO_TRANSFORMS],
     ],
 )
 def test_wrong_values(tmp_path, given, message):
     options = {"operators": "differences", "threads": 1} | given
     with pytest.raises(InputError, match=message):
         upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", **options)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("value", "message"), NO_TRANSFORMS)
+def test_transforms_in_memory(value, message):
+    for call in (upsample, upsample_steps):
+        with pytest.raises(InputError, match=message):
+            call(TARGET, SCENE.guide, "differences", transform=value)
+
+
+def test_a_transform_of_objects_that_are_numbers(tmp_path):
+    found = upsample(TARGET, SCENE.guide, "differences", transform=TURN.astype(object))
+    expected = upsample(TARGET, SCENE.guide, "differences", transform=TURN)
+    assert np.array_equal(found.image, expected.image, equal_nan=True)
+
+
+@pytest.mark.parametrize("place", [None, 3, b"o.zarr", ["o.zarr"]])
+def test_what_is_no_path_is_refused(place):
+    with pytest.raises(InputError, match=r"output .* must be a path that ends in \.zarr"):
+        upsample_to_store(TARGET, SCENE.guide, place, "differences")
+
+
+IMAGES = [
+    (None, "None has type object; it must hold real numbers"),
+    (TARGET + 1j, r"has type complex\d+; it must hold real numbers: give its real part"),
+    (np.full(TARGET.shape, "a", object), r"has type object.*\.astype\(float\)"),
+    ([[1, 2], [3]], "has rows of different lengths; make it an array"),
+    (5, r"has shape \(\); it must have at least rows and columns"),
+    (TARGET[0], r"has shape \(16,\); it must have at least rows"),
+    (TARGET[:0], r"has shape \(0, 16\); it must have at least rows"),
+]
+
+
+@pytest.mark.parametrize(("image", "message"), IMAGES)
+def test_what_is_no_image_is_refused(tmp_path, image, message):
+    for name, pair in (("target", (image, SCENE.guide)), ("guide", (TARGET, image))):
+        with pytest.raises(InputError, match=f"{name} {message}"):
+            upsample_to_store(*pair, tmp_path / "o.zarr", "differences")
     assert not any(tmp_path.iterdir())
 
 

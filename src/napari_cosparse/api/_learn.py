@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ def learn_operators(
     check_keywords(
         learn_operators, options, keywords_of(learn_steps), LearnSettings.__dataclass_fields__
     )
-    return drain(learn_steps(pairs, **options), report)
+    steps = learn_steps(pairs, **options)
+    with closing(steps):  # whatever stops it, the next run finds the folder free
+        return drain(steps, report)
 
 
 def learn_steps(

@@ -13,7 +13,7 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.registration import RegisterSettings, Registration
 from napari_cosparse.io import load_operators
 
-from ._shared import REGISTER_OPERATORS, check_keywords, in_threads, read_as
+from ._shared import REGISTER_OPERATORS, check_keywords, in_threads
 
 
 @wraps(registration.register)
@@ -79,5 +79,7 @@ def register_steps(
 
 def _read_as(fixed: Any, moving: Any, settings: dict[str, Any]) -> tuple[Any, Any]:  # noqa: ANN401
     """Give images in chunks names for their errors; a region is cut out without being read."""
+    from napari_cosparse.tiles import as_plane
+
     whole = settings.get("region") is None
-    return read_as(fixed, "fixed") if whole else fixed, read_as(moving, "moving")
+    return as_plane(fixed, "fixed") if whole else fixed, as_plane(moving, "moving")

@@ -9,30 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from napari_cosparse.core.errors import InputError
+
 DEFAULT_OPERATORS = "intensity-depth"
 REGISTER_OPERATORS = "intensity-nir"
-
-
-def gather(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
-    """Read an image into memory chunk by chunk; NumPy needs no dask.
-
-    Parameters
-    ----------
-    image : array-like
-        Any image.
-    name : str
-        What to call it in errors.
-
-    Returns
-    -------
-    array-like
-        A NumPy array of a Dask or Zarr array; all else as it is.
-    """
-    if isinstance(image, np.ndarray) or not hasattr(image, "chunks"):
-        return image
-    from napari_cosparse.tiles import gather as read
-
-    return read(image, name)
 
 
 def in_threads(threads: int | None, cancelled: Callable[[], bool] | None = None) -> Any:  # noqa: ANN401 - a generic callable protocol
@@ -56,25 +36,34 @@ def in_threads(threads: int | None, cancelled: Callable[[], bool] | None = None)
     return threaded_map(threads, cancelled)
 
 
-def read_as(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
-    """Give a Dask or Zarr array a name for its errors; it is read when it is needed.
+def check_transform(value: Any) -> None:  # noqa: ANN401 - whatever was given
+    """Refuse a transform of a target that is no matrix of numbers.
 
     Parameters
     ----------
-    image : array-like
-        Any image.
-    name : str
-        What to call it.
+    value : array_like, shape (3, 3), or Registration, or None
+        As given.
 
-    Returns
-    -------
-    array-like
+    Raises
+    ------
+    InputError
+        If it is something else; what the numbers must be is checked where they are used.
     """
-    if isinstance(image, np.ndarray) or not hasattr(image, "chunks"):
-        return image
-    from napari_cosparse.tiles import as_plane
-
-    return as_plane(image, name)
+    if value is None:
+        return
+    try:
+        matrix = np.asarray(getattr(value, "matrix", value))
+        good = matrix.dtype.kind != "c" and matrix.astype(float).shape == (3, 3)
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        shape = getattr(value, "shape", None)
+        what = repr(value) if shape is None else f"of shape {shape} and type {value.dtype}"
+        raise InputError(
+            f"transform {what} must be a registration or a matrix of 3 x 3 real numbers that maps "
+            "guide pixel (row, column, 1) to target pixel; load_transform(FILE).matrix reads one "
+            "from a file"
+        )
 
 
 def check_keywords(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.core.reconstruction import Settings
 from napari_cosparse.io import load_operators
 
-from ._shared import DEFAULT_OPERATORS, check_keywords, keywords_of
+from ._shared import DEFAULT_OPERATORS, check_keywords, check_transform, keywords_of
 
 if TYPE_CHECKING:
     from napari_cosparse.tiles import Stored
@@ -63,7 +64,9 @@ def upsample_to_store(
         keywords_of(upsample_to_store_steps),
         Settings.__dataclass_fields__,
     )
-    return drain(upsample_to_store_steps(target, guide, output, operators, **options), report)
+    steps = upsample_to_store_steps(target, guide, output, operators, **options)
+    with closing(steps):  # whatever stops it, the next run finds the folder free
+        return drain(steps, report)
 
 
 def upsample_to_store_steps(
@@ -149,6 +152,7 @@ def upsample_to_store_steps(
     from napari_cosparse.tiles import store_steps
 
     check_keywords(upsample_to_store_steps, settings, Settings.__dataclass_fields__)
+    check_transform(settings.get("transform"))
     return store_steps(
         target,
         guide,

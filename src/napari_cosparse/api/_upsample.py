@@ -15,7 +15,7 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings, Upsampled
 from napari_cosparse.io import load_operators
 
-from ._shared import DEFAULT_OPERATORS, check_keywords, gather, in_threads
+from ._shared import DEFAULT_OPERATORS, check_keywords, check_transform, in_threads
 
 
 @wraps(reconstruction.upsample)
@@ -31,7 +31,7 @@ def upsample(
     """Upsample with shipped, saved or learned operators, in dask's threads."""
     check_keywords(upsample, settings, Settings.__dataclass_fields__)
     pair, map_ = load_operators(operators), in_threads(threads)
-    images = gather(target, "target"), gather(guide, "guide")
+    images = _gathered(target, guide, settings)
     return reconstruction.upsample(*images, pair, map_=map_, report=report, **settings)
 
 
@@ -71,7 +71,15 @@ def upsample_steps(
         If an input or setting breaks a rule; at the call.
     """
     check_keywords(upsample_steps, settings, Settings.__dataclass_fields__)
-    images, pair = (gather(target, "target"), gather(guide, "guide")), load_operators(operators)
+    images, pair = _gathered(target, guide, settings), load_operators(operators)
     return reconstruction.upsample_steps(
         *images, pair, Settings(**settings), map_=in_threads(threads, cancelled)
     )
+
+
+def _gathered(target: Any, guide: Any, settings: dict[str, Any]) -> tuple[Any, Any]:  # noqa: ANN401
+    """Read images into memory, once the settings may be right."""
+    from napari_cosparse.tiles import gather
+
+    check_transform(settings.get("transform"))
+    return gather(target, "target"), gather(guide, "guide")

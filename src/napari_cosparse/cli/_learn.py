@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def _learn(images: list[InputPlanes], arguments: Namespace, out: Path) -> Learne
     )
     if {"memory", "scheduler", "resume"} & {n for n, v in vars(arguments).items() if v}:
         say(next(steps).stage)  # the estimate
-    with stoppable(out), bar() as report:
+    with closing(steps), stoppable(out), bar() as report:
         return drain(steps, report)
 
 

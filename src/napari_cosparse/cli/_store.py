@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,17 @@ def run(arguments: Namespace) -> None:
         dtype=arguments.dtype or "float32",
     )
     say(next(steps).stage)  # the estimate
-    with stoppable(arguments.out), bar() as report:
+    with closing(steps), stoppable(arguments.out), bar() as report:
         stored = drain(_rest(steps), report)
     if stored.resumed:
         say(f"{stored.resumed} of {stored.blocks} blocks were there from an earlier run")
     if stored.blocks > 1:
         rms, largest = map(number, stored.disagreement)
         say(f"{stored.blocks} blocks; overlaps differ by {rms} (RMS), {largest} at most")
+    if stored.blank:
+        many = len(stored.blank)
+        what = f"{many} planes have" if many > 1 else f"plane {stored.blank[0]} has"
+        say(f"{what} no known sample; the result is unknown there")
     say(f"largest misfit {number(stored.misfit)}")
     say(f"wrote {stored.path}")
 

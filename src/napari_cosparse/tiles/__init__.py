@@ -2,13 +2,13 @@
 
 from ._checkpoint import discard_checkpoint
 from ._checks import check_count
+from ._gather import gather
 from ._large import store_steps
 from ._learning import learning_steps
 from ._memory import free_memory
 from ._open import open_levels
 from ._plan import estimate_bytes
 from ._planes import as_plane, planes_of
-from ._sources import gather
 from ._stored import Stored
 from ._threads import Cancelled, threaded_map
 from ._warp import warp_lazily, warp_levels

@@ -35,7 +35,8 @@ def blend_block(job: Job, place: Place) -> Generator[None, None, None]:
     rows, columns = (span.core for span in job.spans(place))
     for first in range(rows.start, rows.stop, job.plan.chunk[0]):
         band = slice(first, min(first + job.plan.chunk[0], rows.stop))
-        values = in_type(_blended(parts, job, place, (band, columns)), job.dtype)
+        blended = _blended(parts, job, place, (band, columns))
+        values = in_type(blended, job.dtype, job.unknown)
         where = _where(job.layers[place[0]].result, band, columns)
         write(array, where, values, job.describe(place))
         yield
@@ -130,13 +131,19 @@ def _disagreement(parts: Any, job: Job, place: Place) -> dict[str, Any]:  # noqa
     return {"squares": squares, "count": count, "largest": largest}
 
 
-def in_type(image: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def in_type(
+    image: NDArray[np.float64], dtype: np.dtype[Any], unknown: float | None = None
+) -> NDArray[Any]:
     """Round and clip to a type.
 
     Parameters
     ----------
     image : ndarray, float64
+        NaN where unknown.
     dtype : dtype
+        Of the result.
+    unknown : float, optional
+        What an integer type has there; 0 if None.
 
     Returns
     -------
@@ -148,4 +155,5 @@ def in_type(image: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
         return image > 0.5
     limits = np.iinfo(dtype)
     top = np.nextafter(float(limits.max), 0) if dtype.itemsize > 4 else float(limits.max)
-    return np.clip(np.rint(np.nan_to_num(image)), float(limits.min), top).astype(dtype)
+    numbers = np.rint(np.where(np.isfinite(image), image, unknown or 0))
+    return np.clip(numbers, float(limits.min), top).astype(dtype)

@@ -19,6 +19,7 @@ from napari_cosparse.core.reconstruction import Scalars, Settings, upsample_step
 from ._arrays import write
 from ._folder import Folder
 from ._lie import block_samples, block_settings
+from ._look import known_samples
 from ._plan import Plan, Span
 from ._sources import Source
 from ._threads import Asked, threaded_map
@@ -53,6 +54,7 @@ class Job:
     plan: Plan
     layers: tuple[Layer, ...]
     dtype: np.dtype[Any]
+    unknown: float | None  # what the result has where nothing is known, if its type can say so
     result: str  # place of the result's array in the folder
     threads: int | None
 
@@ -135,9 +137,8 @@ def _solve(
     if one and job.turned is not None:
         samples = slice(0, job.target.plane[0]), slice(0, job.target.plane[1])
     target = read_target(job.target, layer.target, *samples)
-    known = np.isfinite(target)
-    if job.settings.invalid is not None:
-        known &= target != job.settings.invalid
+    weights = None if job.settings.weights is None else job.settings.weights[samples]
+    known = known_samples(target, job.settings.invalid, weights)
     if layer.whole is None or not known.any():
         return nothing
     guide = job.guide.read(layer.guide, rows.window, columns.window)

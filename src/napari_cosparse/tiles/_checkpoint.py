@@ -19,6 +19,7 @@ from napari_cosparse.core.errors import InputError, OccupiedError
 from napari_cosparse.core.operators import Kept, LearnSettings
 
 from ._folder import Folder
+from ._lock import alone
 
 EVERY = 2.0  # seconds between two checkpoints; a shorter run leaves none
 STATE = "state.npz"
@@ -50,12 +51,19 @@ class Checkpoint:
         self._folder = Folder.at(folder)
         self._resume, self._overwrite = resume, overwrite
         if folder.exists() and not (resume or overwrite):
+            with alone(folder):  # a run that goes on is no unfinished one
+                pass
             ways = {"resume": "continues it", "overwrite": "deletes it"}
             raise OccupiedError(f"{folder} holds an unfinished run", ways, "choose another name")
         if not folder.absolute().parent.is_dir():
             raise InputError(f"{folder}: its folder does not exist")
         self._job: tuple[str, dict[str, Any]] = ("", {})
         self._last = monotonic()
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._folder.path
 
     def begin(self, patches: tuple[Patches, Patches], settings: LearnSettings) -> Kept | None:
         """Give what an earlier run with the same patches and settings left.

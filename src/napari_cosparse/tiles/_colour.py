@@ -7,7 +7,8 @@ from dataclasses import replace
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.reconstruction import Settings
 
-from ._sources import COLOURS, Colour, Source, as_source
+from ._as_source import as_source
+from ._sources import COLOURS, Colour, Source
 
 MOST_UNEQUAL = 4  # factors along rows and columns, beyond which columns are rather colours
 

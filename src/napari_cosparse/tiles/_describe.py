@@ -27,18 +27,17 @@ def notes_of(work: Work) -> dict[str, Any]:
     dict
         JSON values.
     """
-    assert work.plan is not None  # noqa: S101 - choose_blocks made it
     return {
         "program": "napari-cosparse",
         "version": __version__,
         "parameters": work.settings.as_json()
         | {"factor": list(work.factor), "origin": list(work.origin)},
         "plan": {
-            "rows": [[s.core.start, s.core.stop] for s in work.plan.rows],
-            "columns": [[s.core.start, s.core.stop] for s in work.plan.columns],
-            "halo": work.plan.halo,
-            "fade": work.plan.fade,
-            "chunk": list(work.plan.chunk),
+            "rows": [[s.core.start, s.core.stop] for s in work.plan_made.rows],
+            "columns": [[s.core.start, s.core.stop] for s in work.plan_made.columns],
+            "halo": work.plan_made.halo,
+            "fade": work.plan_made.fade,
+            "chunk": list(work.plan_made.chunk),
         },
         "memory": work.memory,
         "axes": [list(part) for part in work.axes],

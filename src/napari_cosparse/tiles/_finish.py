@@ -62,6 +62,7 @@ def finish(
         (apart["rms"], apart["largest"]),
         figures["misfit"],
         notes["parameters"],
+        tuple(map(tuple, figures["blank"])),
     )
 
 
@@ -80,7 +81,16 @@ def _figures(job: Job, places: list[Place]) -> dict[str, Any]:
         "misfit": max(note.get("misfit", 0.0) for note in solved),
         "blocks": len(places),
         "converged": sum(bool(note.get("converged")) for note in solved),
+        "blank": [list(job.layers[number].target) for number in _blank(places, solved)],
     }
+
+
+def _blank(places: list[Place], solved: list[dict[str, Any]]) -> list[int]:
+    """Numbers of the planes without a known sample."""
+    known: dict[int, int] = {}
+    for (plane, *_), note in zip(places, solved, strict=True):
+        known[plane] = known.get(plane, 0) + note["known"]
+    return [plane for plane, count in known.items() if not count]
 
 
 def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, None]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+
+from napari_cosparse.core.reconstruction import Scalars
 
 from ._arrays import make_array, spill
 from ._blocks import PART, Job, Layer, parts_shape
 from ._layout import result_chunks, result_dimensions, result_shape
-from ._sources import Source, on_disk
+from ._on_disk import on_disk
+from ._sources import Source
+from ._survey import Found
 from ._work import Work
 
 
-def make_job(work: Work, found: list[tuple[Any, ...]]) -> Generator[None, None, Job]:
+def make_job(work: Work, found: list[Found]) -> Generator[None, None, Job]:
     """Make the arrays of the folder and say what is to be done.
 
     Parameters
@@ -23,7 +26,7 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Generator[None, None, 
     work : Work
         The run, its blocks chosen.
     found : list of tuple
-        What `Work.look` says of the planes.
+        What `survey` says of the planes.
 
     Yields
     ------
@@ -34,7 +37,6 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Generator[None, None, 
     -------
     Job
     """
-    assert work.plan is not None  # noqa: S101 - choose_blocks made it
     result_place = "result/0" if work.ome else "result"
     remote = work.client is not None or work.processes
     target, guide = work.target, work.guide
@@ -49,9 +51,10 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Generator[None, None, 
         work.factor,
         work.reach,
         work.turned,
-        work.plan,
+        work.plan_made,
         tuple(_layer(work, *plane) for plane in found),
         work.dtype,
+        work.unknown,
         result_place,
         1 if remote else work.threads,
     )
@@ -63,7 +66,13 @@ def make_job(work: Work, found: list[tuple[Any, ...]]) -> Generator[None, None, 
     return job
 
 
-def _layer(work: Work, index: tuple[int, ...], guide: Any, channel: Any, whole: Any) -> Layer:  # noqa: ANN401 - see Work.look
+def _layer(
+    work: Work,
+    index: tuple[int, ...],
+    guide: tuple[int, ...],
+    channel: int | None,
+    whole: Scalars | None,
+) -> Layer:
     """Say where a plane is read and written."""
     if channel is None:
         return Layer(index, guide, (*index, ...), whole)

@@ -6,10 +6,12 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
+from napari_cosparse.core.errors import ApartError
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings
 
+from ._as_source import as_source
 from ._blend import blend_block
 from ._blocks import Job, Place, marker
 from ._checks import check_called, check_count, two_of
@@ -17,11 +19,15 @@ from ._colour import target_source
 from ._describe import fingerprint, notes_of
 from ._finish import finish
 from ._job import make_job
-from ._output import check_output
-from ._sources import Colour, Source, as_source, store_of
+from ._lock import alone
+from ._on_disk import store_of
+from ._output import as_output, check_output
+from ._reported import UNITS, reported
+from ._sources import Colour, Source
 from ._stored import Stored
+from ._survey import survey
 from ._threads import Asked
-from ._work import UNITS, Work, reported
+from ._work import Work
 
 
 def store_steps(
@@ -54,7 +60,7 @@ def store_steps(
     below = as_source(guide, "guide", colour=colours[1], level=levels[1])
     above = target_source(target, colours[0], levels[0], below.plane, settings)
     images = above, below
-    work = Work.make(images, operators, Path(output), settings, threads)
+    work = Work.make(images, operators, as_output(output), settings, threads)
     check_output(work.output, overwrite=overwrite, inputs=_stores(images))
     work.describe_axes(axes, pixel_size, units, position)
     earlier = work.folder.job() if resume and not overwrite else None
@@ -69,21 +75,38 @@ def _stores(images: tuple[Source, Source]) -> list[Path]:
 
 def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, None, Stored]:
     try:
-        layers, digests = yield from work.look()
-        content = notes_of(work) | {"block": work.block}
-        resumed = work.folder.begin(
-            fingerprint(work, digests), content, overwrite=overwrite, resume=resume
-        )
-        copying = Progress("copying the inputs for other processes", 0, 1)
-        job = yield from reported(make_job(work, layers), copying)
-        places = [(p, i, j) for p in range(len(layers)) for i, j in job.plan.blocks]
-        done = yield from _solve(work, job, places)
-        yield from _blend(job, places)
-        total = UNITS * (len(places) + 1)
-        ending = finish(work, job, places, done if resumed else 0, overwrite=overwrite)
-        return (yield from reported(ending, Progress("writing coarser levels", total, total)))
+        with alone(work.folder.path):
+            check_output(work.output, overwrite=overwrite)  # another run may have made it since
+            return (yield from _work_through(work, overwrite=overwrite, resume=resume))
     finally:
         work.close()
+
+
+def _work_through(
+    work: Work, *, overwrite: bool, resume: bool
+) -> Generator[Progress, None, Stored]:
+    found, digests = yield from survey(work)
+    content = notes_of(work) | {"block": work.block}
+    resumed = work.folder.begin(
+        fingerprint(work, digests), content, overwrite=overwrite, resume=resume
+    )
+    copying = Progress("copying the inputs for other processes", 0, 1)
+    job = yield from reported(make_job(work, found), copying)
+    places = [(p, i, j) for p in range(len(found)) for i, j in job.plan.blocks]
+    done = yield from _solve(work, job, places)
+    _check_solved(job, places)
+    yield from _blend(job, places)
+    total = UNITS * (len(places) + 1)
+    ending = finish(work, job, places, done if resumed else 0, overwrite=overwrite)
+    return (yield from reported(ending, Progress("writing coarser levels", total, total)))
+
+
+def _check_solved(job: Job, places: list[Place]) -> None:
+    """Refuse a target of which no known sample lies on the guide, and leave nothing of it."""
+    notes = (job.folder.read_json(f"solved/{marker(place)}") or {} for place in places)
+    if not any(note["known"] for note in notes):
+        job.folder.remove()
+        raise ApartError("no known sample of the target lies on the guide; check the origin")
 
 
 def _solve(work: Work, job: Job, places: list[Place]) -> Generator[Progress, None, int]:

@@ -38,11 +38,10 @@ def result_chunks(work: Work) -> tuple[int, ...]:
     -------
     tuple of int
     """
-    assert work.plan is not None  # noqa: S101 - choose_blocks made it
     ones = (1,) * (len(result_shape(work)) - 2)
     if work.target.colour and not work.ome:
-        return (*ones[:-1], *work.plan.chunk, 1)
-    return (*ones, *work.plan.chunk)
+        return (*ones[:-1], *work.plan_made.chunk, 1)
+    return (*ones, *work.plan_made.chunk)
 
 
 def result_dimensions(work: Work) -> tuple[str, ...] | None:

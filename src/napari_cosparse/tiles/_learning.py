@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from napari_cosparse.core.progress import Progress
 
 from ._checkpoint import Checkpoint
 from ._checks import check_count
+from ._lock import alone
 from ._maps import ClusterMap, ProcessMap
 from ._memory import as_bytes, free_memory
 from ._planes import PlaneOf, as_plane
@@ -56,7 +58,10 @@ def learning_steps(
     evaluate = threaded_map(1, cancelled)  # the products are too small for more threads
     read = _reader(named, scheduler, threads, cancelled)
     steps = learn_with(named, settings, map_=evaluate, read=read, keeper=keeper, room=room)
-    return _run(steps, need, len(named) + settings.iterations, read, None if keep else keeper)
+    told = Progress(
+        f"needs about {need / 1e6:.0f} MB of memory", 0, len(named) + settings.iterations
+    )
+    return _run(steps, told, read, keeper, keep=keep)
 
 
 def _named(number: int, pair: Any) -> tuple[Any, ...]:  # noqa: ANN401
@@ -69,19 +74,21 @@ def _named(number: int, pair: Any) -> tuple[Any, ...]:  # noqa: ANN401
 
 def _run(
     steps: Generator[Progress, None, Learned],
-    need: int,
-    total: int,
+    told: Progress,
     read: Map,
     keeper: Checkpoint | None,
+    *,
+    keep: bool,
 ) -> Generator[Progress, None, Learned]:
     try:
-        yield Progress(f"needs about {need / 1e6:.0f} MB of memory", 0, total)
-        learned = yield from steps
+        with nullcontext() if keeper is None else alone(keeper.path):
+            yield told
+            learned = yield from steps
+            if keeper is not None and not keep:
+                keeper.forget()
     finally:
         if isinstance(read, ProcessMap | ClusterMap):
             read.close()
-    if keeper is not None:
-        keeper.forget()
     return learned
 
 

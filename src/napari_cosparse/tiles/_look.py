@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -55,9 +56,60 @@ class Digest:
         return self._hash.hexdigest()
 
 
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What was seen of a plane of a target.
+
+    Attributes
+    ----------
+    samples : ndarray, shape (m, m2) or (m, m2, channels)
+        All rows of a small target, some of a large one.
+    known : ndarray of bool, same shape
+        Those that count.
+    checksum : str
+        Of all rows.
+    """
+
+    samples: NDArray[Any]
+    known: NDArray[np.bool_]
+    checksum: str
+
+    def of(self, channel: int | None) -> Looked:
+        """Give one channel of a colour target, or all of a gray one."""
+        if channel is None:
+            return self
+        return replace(self, samples=self.samples[..., channel], known=self.known[..., channel])
+
+
+def known_samples(
+    samples: NDArray[Any], invalid: float | None, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.bool_]:
+    """Find the samples that count.
+
+    Parameters
+    ----------
+    samples : ndarray, shape (m, m2) or (m, m2, channels)
+        Part of a target.
+    invalid : float or None
+        Value that means unknown; NaN and infinities always do.
+    weights : ndarray, shape (m, m2), optional
+        Confidence of these samples; 0 means unknown.
+
+    Returns
+    -------
+    ndarray of bool, same shape
+    """
+    known: NDArray[np.bool_] = np.isfinite(samples)
+    if invalid is not None:
+        known &= samples != invalid
+    if weights is not None:
+        known &= (weights > 0).reshape(*weights.shape, *(1,) * (samples.ndim - 2))
+    return known
+
+
 def look_at_target(
-    source: Source, index: tuple[int, ...]
-) -> Generator[None, None, tuple[Any, str]]:
+    source: Source, index: tuple[int, ...], settings: Settings
+) -> Generator[None, None, Looked]:
     """Read a plane of a target.
 
     Parameters
@@ -66,6 +118,8 @@ def look_at_target(
         The target.
     index : tuple of int
         Which plane.
+    settings : Settings
+        They say which samples count.
 
     Yields
     ------
@@ -74,18 +128,35 @@ def look_at_target(
 
     Returns
     -------
-    samples : ndarray
-        All rows of a small target, some of a large one.
-    checksum : str
+    Looked
+        Of a large target, a piece that is not among those looked at is there too if the only known
+        samples of a channel lie in such ones.
     """
-    digest, parts = Digest(source), []
+    digest, sampled, spare = Digest(source), [], []
+    missed = np.ones(source.channels, bool)  # no piece yet with known samples of these channels
     for rows, strip in source.strips(index):
         digest.add(strip)
         for number, piece in source.pieces(strip):
-            if _sampled(rows.start // source.piece + number, source.plane):
-                parts.append(piece.copy())  # a view would keep the strip
+            first = rows.start + number * source.piece
+            known = known_samples(piece, settings.invalid, _rows(settings.weights, first, piece))
+            seen = known.reshape(-1, source.channels).any(0)
+            if _sampled(first // source.piece, source.plane):
+                sampled.append((piece.copy(), known, seen))  # a view would keep the strip
+            elif (seen & missed).any():
+                spare.append((piece.copy(), known, seen))
+            missed &= ~seen
         yield
-    return np.concatenate(parts), digest.text()
+    unseen = ~np.any([seen for _, _, seen in sampled], axis=0)
+    used = [*sampled, *(part for part in spare if (part[2] & unseen).any())]
+    return Looked(
+        np.concatenate([piece for piece, _, _ in used]),
+        np.concatenate([known for _, known, _ in used]),
+        digest.text(),
+    )
+
+
+def _rows(weights: Any, first: int, piece: NDArray[Any]) -> Any:  # noqa: ANN401 - array or None
+    return None if weights is None else weights[first : first + len(piece)]
 
 
 def look_at_guide(
@@ -126,7 +197,7 @@ def look_at_guide(
 
 
 def scalars_of(
-    samples: Any,  # noqa: ANN401 - of any type
+    plane: Looked,
     guide: Range,
     operators: OperatorPair,
     settings: Settings,
@@ -136,8 +207,8 @@ def scalars_of(
 
     Parameters
     ----------
-    samples : ndarray, shape (m, m2)
-        See `look_at_target`.
+    plane : Looked
+        One channel.
     guide : tuple of float, or None
         See `look_at_guide`.
     operators : OperatorPair
@@ -152,10 +223,10 @@ def scalars_of(
     Scalars or None
         None if no sample is known.
     """
-    known = np.isfinite(samples)
-    if settings.invalid is not None:
-        known &= samples != settings.invalid
-    return measure(samples, guide, operators, settings, factor) if known.any() else None
+    if not plane.known.any():
+        return None
+    samples = np.ma.MaskedArray(plane.samples, ~plane.known)
+    return measure(samples, guide, operators, settings, factor)
 
 
 def _sampled(number: int, plane: tuple[int, int]) -> bool:

@@ -5,12 +5,39 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from napari_cosparse.core.errors import InputError, OccupiedError
 
 ENDING = ".zarr"
 OME = ".ome.zarr"
 ZARR = ("zarr.json", ".zarray", ".zgroup")
+
+
+def as_output(output: Any) -> Path:  # noqa: ANN401 - whatever was given
+    """Read the place of a store.
+
+    Parameters
+    ----------
+    output : str or Path
+        As given.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        If it is no path.
+    """
+    try:
+        return Path(output)
+    except TypeError:
+        raise InputError(
+            f"output {output!r} must be a path that ends in .zarr (an array) or .ome.zarr (a "
+            "multiscale image)"
+        ) from None
 
 
 def is_ome(output: Path) -> bool:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._sources import COLOURS, Colour, Source, as_source, on_disk
+from ._as_source import as_source
+from ._on_disk import on_disk
+from ._sources import COLOURS, Colour, Source
 
 
 class PlaneOf:

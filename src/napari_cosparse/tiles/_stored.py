@@ -34,6 +34,9 @@ class Stored:
         Largest ``|Phi s - y|`` of a block over its known samples, in the target's unit.
     parameters : dict
         All settings, JSON values.
+    blank : tuple of tuple of int
+        Indices of the target's planes without a known sample; a channel comes last. Their result
+        is unknown: NaN, or the invalid value where its type is an integer.
     """
 
     path: Path
@@ -47,3 +50,4 @@ class Stored:
     disagreement: tuple[float, float]
     misfit: float
     parameters: dict[str, Any]
+    blank: tuple[tuple[int, ...], ...] = ()

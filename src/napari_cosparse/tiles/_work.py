@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
-from napari_cosparse.core.progress import Progress
-from napari_cosparse.core.reconstruction import Scalars, Settings, place, straighten
+from napari_cosparse.core.reconstruction import Settings, place, straighten
 
 from ._axes import check_stored, describe_axes
 from ._blocks import Job, Place
+from ._checks import check_weights
 from ._folder import Folder
-from ._lie import count_on_guide
-from ._look import look_at_guide, look_at_target, scalars_of
-from ._memory import as_bytes, free_memory, in_words
+from ._memory import as_bytes, free_memory
 from ._output import is_ome
 from ._plan import Grid, Plan, estimate_bytes, largest_block, make_plan
 from ._run import client_of, solve_here, solve_in_processes, solve_on_cluster
@@ -29,9 +27,6 @@ from ._threads import Asked, default_threads
 
 REACH = {"box": 0.5, "gaussian": 1.0, "bicubic": 2.0, "none": 1.0}  # of kernels, in samples
 ENTRY = 8  # bytes of a sparse matrix's entry
-UNITS = 1000  # of progress, for each block
-
-T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -74,10 +69,7 @@ class Work:
             )
         if isinstance(settings.start, np.ndarray):
             raise InputError("start must be 'bicubic' or 'random' where the result goes to a store")
-        if settings.weights is not None and settings.weights.shape != target.plane:
-            raise InputError(
-                f"weights have shape {settings.weights.shape}; it must be {target.plane}"
-            )
+        check_weights(settings.weights, target.plane)
         coverage, sampling = place(guide.plane, target.plane, settings)
         if settings.dtype == "input" and target.dtype.kind != "f" and not coverage.whole:
             raise InputError(
@@ -99,6 +91,12 @@ class Work:
         return Folder(self.output)
 
     @property
+    def plan_made(self) -> Plan:
+        """The blocks, once `choose_blocks` has chosen them."""
+        assert self.plan is not None  # noqa: S101 - narrows the type for the checker
+        return self.plan
+
+    @property
     def reach(self) -> float:
         """Half width of a sample's kernel, in distances of samples."""
         return REACH[self.settings.blur]
@@ -114,6 +112,17 @@ class Work:
     def dtype(self) -> np.dtype[Any]:
         """Type of the result."""
         return np.dtype(np.float32) if self.settings.dtype == "float32" else self.target.dtype
+
+    @property
+    def unknown(self) -> float | None:
+        """What the result has where nothing is known; None if its type has no value for that."""
+        if self.dtype.kind == "f":
+            return float("nan")
+        value = self.settings.invalid
+        if value is None or self.dtype.kind == "b":
+            return None
+        limits = np.iinfo(self.dtype)
+        return value if value.is_integer() and limits.min <= value <= limits.max else None
 
     @property
     def ome(self) -> bool:
@@ -175,42 +184,6 @@ class Work:
         if self.ome:
             check_stored(self.target, self.axes)
 
-    def look(self) -> Generator[Progress, None, tuple[list[tuple[Any, ...]], list[str]]]:
-        """Read all once: checksums, and the scalars that all blocks share."""
-        assert self.plan is not None  # noqa: S101 - choose_blocks made it
-        blocks = len(self.plan.blocks)
-        cut = "each plane as a whole" if blocks == 1 else f"{blocks} blocks a plane"
-        yield Progress(f"needs about {in_words(self.memory)} of memory, {cut}", 0, UNITS)
-        guides: dict[tuple[int, ...], tuple[tuple[float, float] | None, str]] = {}
-        layers, digests, leading = [], [], self.target.leading
-        channels = range(self.target.channels) if self.target.colour else (None,)
-        total = max(1, int(np.prod(leading, dtype=int)))
-        for number, index in enumerate(np.ndindex(*leading)):
-            which = index if self.guide.leading else ()
-            reading = Progress(f"reading plane {number + 1} of {total}", number, UNITS * total)
-            yield reading
-            if which not in guides:
-                guides[which] = yield from reported(look_at_guide(self.guide, which), reading)
-            samples, digest = yield from reported(look_at_target(self.target, index), reading)
-            digests += [digest, guides[which][1]]
-            for channel in channels:
-                plane = samples if channel is None else samples[..., channel]
-                span = guides[which][0]
-                layers.append((index, which, channel, self._scalars(plane, span)))
-        return layers, digests
-
-    def _scalars(self, samples: NDArray[Any], guide: tuple[float, float] | None) -> Scalars | None:
-        """Measure a plane; corners of a turned target beside the guide are no unknown samples."""
-        whole = scalars_of(samples, guide, self.operators, self.settings, self.factor)
-        if self.turned is None or whole is None or samples.shape != self.target.plane:
-            return whole
-        known = np.isfinite(samples)
-        if self.settings.invalid is not None:
-            known &= samples != self.settings.invalid
-        near = max(1, count_on_guide(known, self.turned, self.guide.plane))
-        each = self.factor[0] * self.factor[1] * known.size / np.count_nonzero(known)  # pixels
-        return replace(whole, density=whole.density / each * self.pixels / near)
-
     def solve(self, job: Job, places: list[Place]) -> Generator[float, None, None]:
         """Solve blocks wherever they are to be solved."""
         if self.client is not None:
@@ -224,31 +197,3 @@ class Work:
         """Leave a cluster that was entered for this run."""
         if self.own_client and self.client is not None:
             self.client.close()
-
-
-def reported(steps: Generator[None, None, T], progress: Progress) -> Generator[Progress, None, T]:
-    """Report one and the same progress at each step.
-
-    Parameters
-    ----------
-    steps : generator
-        What is done.
-    progress : Progress
-        What to say of it.
-
-    Yields
-    ------
-    Progress
-        At each step.
-
-    Returns
-    -------
-    T
-        What the generator returns.
-    """
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        yield progress

@@ -1,0 +1,54 @@
+"""Read images into memory chunk by chunk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dask.array import store
+
+from ._read import blaming, read_part
+from ._sources import COLOURS
+
+
+def gather(image: Any, name: str = "image") -> Any:  # noqa: ANN401 - array-likes
+    """Read an image into memory chunk by chunk, in its own type.
+
+    Parameters
+    ----------
+    image : array-like
+        NumPy arrays and what is no array are handed back as they are.
+    name : str
+        What to call it in errors.
+
+    Returns
+    -------
+    array-like
+        A NumPy array of a Dask or Zarr array.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, with the place.
+    """
+    if isinstance(image, np.ndarray) or not hasattr(image, "chunks") or image.ndim < 2:
+        return image
+    down = max(0, image.ndim - 2 - (image.shape[-1] in COLOURS and image.ndim > 2))
+    if hasattr(image, "dask"):
+        whole = tuple(slice(0, n) for n in image.shape)
+        with blaming(image, whole, name, down, down):
+            return _computed(image)
+    out = np.empty(image.shape, image.dtype)
+    for first in range(0, out.shape[0], max(1, int(image.chunks[0]))):
+        part = slice(first, first + int(image.chunks[0]))
+        out[part] = read_part(image, (part,), name, down, down)
+    return out
+
+
+def _computed(image: Any) -> Any:  # noqa: ANN401 - dask.array.Array
+    """Compute a Dask array in threads; a mask is kept."""
+    if isinstance(image._meta, np.ma.MaskedArray):  # noqa: SLF001 - nothing else tells
+        return image.compute(scheduler="threads")
+    out = np.empty(image.shape, image.dtype)
+    store(image, out, lock=False, scheduler="threads")
+    return out

@@ -1,0 +1,152 @@
+"""Targets of which nothing is known: refused as in memory; in stacks they stay unknown."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+import pytest
+import zarr
+
+from napari_cosparse import degrade, make_scene, upsample, upsample_to_store
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.progress import drain
+from napari_cosparse.core.reconstruction import Settings
+from napari_cosparse.tiles import _as_source, _look, _sources
+
+SCENE = make_scene((48, 64), 0)
+TARGET = degrade(SCENE.depth, 4)
+LEVELS = np.rint(1000 * TARGET).astype(np.uint16)
+OPTIONS = {"operators": "differences", "threads": 1}
+NOTHING = {
+    "nan": (np.full_like(TARGET, np.nan), {}),
+    "infinite": (np.full_like(TARGET, np.inf), {}),
+    "invalid": (np.zeros_like(LEVELS), {"invalid": 0}),
+    "without weight": (TARGET, {"weights": np.zeros_like(TARGET)}),
+    "off the guide": (  # what is known lies below it
+        np.vstack([np.full((20, 16), np.nan, TARGET.dtype), TARGET]),
+        {"factor": 4, "origin": (1.5, 1.5)},
+    ),
+}
+
+
+def stored(target, place, **options):
+    """Record and result of a run into a store."""
+    found = upsample_to_store(target, SCENE.guide, place, **OPTIONS, **options)
+    return found, zarr.open_array(found.path)[:]
+
+
+@pytest.mark.parametrize("block", [None, 32])
+@pytest.mark.parametrize("case", NOTHING)
+def test_a_target_of_which_nothing_is_known_is_refused_as_in_memory(tmp_path, case, block):
+    target, options = NOTHING[case]
+    with pytest.raises(InputError, match="no known sample") as memory:
+        upsample(target, SCENE.guide, **OPTIONS, **options)
+    with pytest.raises(InputError, match="no known sample") as store:
+        stored(target, tmp_path / "o.zarr", **options, block=block)
+    assert str(store.value) == str(memory.value)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("block", [None, 32])
+def test_one_plane_of_a_stack_stays_unknown(tmp_path, block):
+    stack = np.stack([TARGET, np.full_like(TARGET, np.nan), TARGET[::-1]])
+    found, image = stored(stack, tmp_path / "o.zarr", block=block)
+    assert found.blank == ((1,),)
+    assert np.isnan(image[1]).all()
+    assert np.isfinite(image[[0, 2]]).all()
+    notes = zarr.open_array(found.path).attrs["napari-cosparse"]
+    assert notes["result"]["blank"] == [[1]]
+    assert notes["scalars"][1] is None
+    alone, expected = stored(TARGET, tmp_path / "p.zarr", block=block)
+    assert alone.blank == ()
+    assert np.array_equal(image[0], expected)
+
+
+def test_one_channel_stays_unknown(tmp_path):
+    target = np.stack([TARGET, TARGET, np.full_like(TARGET, np.nan)], -1)
+    found, image = stored(target, tmp_path / "o.zarr")
+    assert found.blank == ((2,),)
+    assert np.isnan(image[..., 2]).all()
+    assert np.isfinite(image[..., :2]).all()
+
+
+def test_integers_mark_unknown_planes_by_the_invalid_value(tmp_path):
+    stack = np.stack([LEVELS, np.full_like(LEVELS, 65535)])
+    found, image = stored(stack, tmp_path / "o.zarr", dtype="input", invalid=65535)
+    assert (found.blank, image.dtype) == (((1,),), np.uint16)
+    assert (image[1] == 65535).all()
+    assert image[0].max() < 65535
+
+
+def test_integers_that_cannot_mark_a_plane_are_refused(tmp_path):
+    stack = np.stack([np.median(TARGET) < TARGET, np.ones(TARGET.shape, bool)])
+    message = r"no known sample in plane \(1,\), which the type bool cannot mark.*float32"
+    with pytest.raises(InputError, match=message):
+        stored(stack, tmp_path / "o.zarr", dtype="input", invalid=1)
+    assert not any(tmp_path.iterdir())
+
+
+def test_integers_mark_unknown_blocks_too(tmp_path):
+    target = np.full((40, 16), 7, np.uint16)
+    target[:4] = LEVELS[:4]
+    guide = np.tile(SCENE.guide, (4, 1, 1))[:160]
+    options = {**OPTIONS, "block": 32, "dtype": "input"}
+    found = upsample_to_store(target, guide, tmp_path / "o.zarr", **options, invalid=7)
+    image = zarr.open_array(found.path)[:]
+    assert (image[-16:] == 7).all()
+    assert image[:16].min() > 7
+    weights = np.where(target == 7, 0, 1)
+    with pytest.raises(InputError, match=r"no known sample near rows 64:96, columns 0:32.*uint16"):
+        upsample_to_store(target, guide, tmp_path / "p.zarr", **options, weights=weights)
+    assert [path.name for path in tmp_path.iterdir()] == ["o.zarr"]
+
+
+def test_samples_without_weight_are_unknown_in_blocks(tmp_path):
+    weights = np.zeros(TARGET.shape)
+    weights[:4] = 1
+    spoiled = np.where(weights > 0, TARGET, 1e6).astype(np.float32)
+    _, image = stored(spoiled, tmp_path / "o.zarr", block=32, weights=weights)
+    unknown = np.where(weights > 0, TARGET, np.nan).astype(np.float32)
+    _, expected = stored(unknown, tmp_path / "p.zarr", block=32)
+    assert np.array_equal(image, expected, equal_nan=True)
+    assert np.isfinite(image[:16]).all()
+
+
+@pytest.mark.parametrize("value", [-1, np.nan, np.inf])
+def test_weights_must_be_finite_and_not_negative(tmp_path, value):
+    weights = np.ones(TARGET.shape)
+    weights[3, 4] = value
+    with pytest.raises(InputError, match=f"weights have the value {value}; they must be finite"):
+        stored(TARGET, tmp_path / "o.zarr", weights=weights)
+    assert not any(tmp_path.iterdir())
+
+
+def test_known_samples_beside_the_pieces_that_are_looked_at_count(monkeypatch):
+    monkeypatch.setattr(_look, "SAMPLED", 600)
+    monkeypatch.setattr(_sources, "PIECE_PIXELS", 1)
+    monkeypatch.setattr(_sources, "PIECE_ROWS", 8)
+    target = np.full((64, 20, 3), np.nan, np.float32)  # every third piece of 8 rows is looked at
+    target[9, 3, :2] = 5
+    target[24, :, 1] = 6
+    for chunks in ((64, 20, 3), (7, 20, 3)):
+        lazy = da.from_array(target, chunks=chunks)
+        source = _as_source.as_source(lazy, "target", colour=True)
+        looked = drain(_look.look_at_target(source, (), Settings()))
+        assert looked.known.sum((0, 1)).tolist() == [1, 21, 0]
+        assert looked.samples.shape == (8 * 4, 20, 3)
+
+
+def test_masks_are_kept(tmp_path):
+    mask = np.zeros(TARGET.shape, bool)
+    mask[2:5, 3:9] = True
+    spoiled = np.where(mask, 1e6, TARGET).astype(np.float32)
+    masked = np.ma.MaskedArray(spoiled, mask)
+    lazy = da.ma.masked_array(da.from_array(spoiled, chunks=5), da.from_array(mask, chunks=5))
+    expected = upsample(np.where(mask, np.nan, TARGET), SCENE.guide, **OPTIONS).image
+    for number, target in enumerate((masked, lazy)):
+        assert np.array_equal(upsample(target, SCENE.guide, **OPTIONS).image, expected)
+        _, image = stored(target, tmp_path / f"{number}.zarr")
+        assert np.array_equal(image, expected)
+    whole = np.ma.MaskedArray(LEVELS, mask)
+    with pytest.raises(InputError, match=r"target is masked, but its type uint16 .*astype\(float"):
+        stored(whole, tmp_path / "o.zarr")
