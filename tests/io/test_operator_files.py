@@ -129,6 +129,12 @@ def test_the_ending_is_added_or_refused(tmp_path, pair):
     assert [file.name for file in tmp_path.iterdir()] == ["pair.npz"]
 
 
+def test_napari_s_ending_holds_the_same_bytes(tmp_path, pair):
+    own = save_operators(tmp_path / "pair.cosparse", pair)
+    assert own.read_bytes() == save_operators(tmp_path / "pair.npz", pair).read_bytes()
+    assert_equal(load_operators(str(own)), pair)
+
+
 def test_saved_files_follow_the_umask(tmp_path, pair):
     (tmp_path / "plain").touch()
     mode = stat.S_IMODE(save_operators(tmp_path / "pair.npz", pair).stat().st_mode)

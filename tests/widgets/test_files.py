@@ -28,10 +28,32 @@ def test_operator_file_shows_its_atoms_and_is_written_again(operator_file, tmp_p
         assert copy.read_bytes() == operator_file.read_bytes()
 
 
+def test_own_ending_needs_no_choice_of_a_reader_or_writer(operator_file, tmp_path):
+    """napari has both for .npz; nobody else knows .cosparse."""
+    viewer = ViewerModel()
+    layers = viewer.open(operator_file, plugin="napari-cosparse")
+    alone, both = tmp_path / "mine.cosparse", tmp_path / "both.COSPARSE"
+    assert layers[0].save(str(alone)) == [str(alone)]
+    viewer.layers.selection = set(layers)
+    assert viewer.layers.save(str(both), selected=True) == [str(both)]
+    for path in (alone, both):
+        assert path.read_bytes() == operator_file.read_bytes()
+        other = ViewerModel()
+        assert len(other.open(path, plugin=None)) == 2
+        assert len(pairs_in(other.layers)) == 1
+
+
 def test_other_archives_are_left_to_others(tmp_path):
     path = tmp_path / "arrays.npz"
     np.savez(path, a=np.zeros(3))
     assert _files.get_reader(str(path)) is None
+
+
+def test_broken_file_of_our_own_is_told(tmp_path):
+    path = tmp_path / "broken.cosparse"
+    path.write_bytes(b"no archive")
+    with pytest.raises(InputError, match=r"broken\.cosparse is not a usable operator file"):
+        ViewerModel().open(path, plugin="napari-cosparse")
 
 
 def test_layers_without_a_pair_are_not_written(tmp_path):

@@ -175,7 +175,8 @@ def test_points_are_a_start(filled, fake, viewer, press):
 
 def test_masks_reach_the_core_in_pixels_of_their_image(filled, fake, viewer, press):
     """M01, M03."""
-    viewer.add_shapes([[2, 3], [2, 8], [7, 8], [7, 3]], shape_type="polygon", name="roi", **PLACE)
+    corners = [[2, 3], [2, 28], [27, 28], [27, 3]]
+    viewer.add_shapes(corners, shape_type="polygon", name="roi", **PLACE)
     labels = np.zeros((50, 96), int)
     labels[10:20] = 3
     depth = viewer.layers["depth"]
@@ -186,16 +187,59 @@ def test_masks_reach_the_core_in_pixels_of_their_image(filled, fake, viewer, pre
     press(filled)
     keywords = fake.calls[0][3]
     assert keywords["mask_fixed"].shape == (64, 96)
-    assert keywords["mask_fixed"].sum() == 36
+    assert keywords["mask_fixed"].sum() == 26**2
     np.testing.assert_array_equal(keywords["mask_moving"], labels > 0)
 
 
-def test_mask_beside_the_image_is_told(filled, viewer, notifications):
+def test_mask_beside_the_image_is_told_before_the_run(filled, viewer):
     viewer.add_shapes([[900, 900], [900, 950], [950, 950]], shape_type="polygon", name="roi")
     filled.form.mask_fixed.value = by_name(viewer, "roi")
-    filled.button.click()
-    assert "nothing drawn on 'roi'" in notifications[-1].message
-    assert not filled.runner.running
+    assert "Nothing drawn on 'roi' lies on 'photo'" in filled.about.text()
+    assert not filled.button.isEnabled()
+
+
+def test_mask_that_is_painted_enables_run(filled, viewer, qtbot):
+    viewer.add_labels(np.zeros((64, 96), int), name="roi", **PLACE)
+    roi = by_name(viewer, "roi")
+    filled.form.mask_fixed.value = roi
+    assert "Nothing drawn" in filled.about.text()
+    roi.brush_size = 9
+    roi.paint((30, 40), 1)
+    qtbot.waitUntil(lambda: "at least 256 are needed" in filled.about.text())
+    assert not filled.button.isEnabled()
+    roi.brush_size = 40
+    roi.paint((30, 40), 1)
+    qtbot.waitUntil(filled.button.isEnabled)
+    roi.undo()  # tells nobody
+    filled.enterEvent(None)
+    assert not filled.button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("shape", "place", "told"),
+    [
+        ((12, 80), PLACE, "'small' has 12 x 80 pixels; at least 16 along each side are needed"),
+        ((40, 40), {"scale": (0.1, 0.1), "units": "um"}, "which is 8 x 8 of those"),
+        ((400, 400), {"scale": (9, 9), "units": "nm"}, "which is 8 x 8 of those"),
+    ],
+)
+def test_image_that_is_too_small_is_told_before_the_run(filled, viewer, shape, place, told):
+    viewer.add_image(np.zeros(shape), name="small", **place)
+    filled.choose(by_name(viewer, "photo"), by_name(viewer, "small"))
+    assert told in filled.about.text()
+    assert not filled.button.isEnabled()
+
+
+def test_points_that_are_too_few_for_the_motion_are_told_before_the_run(filled, viewer):
+    for name in "ab":
+        viewer.add_points([[5, 5], [20, 10]], name=name, **PLACE)
+    form = filled.form
+    form.start.value = "points"
+    form.points_fixed.value, form.points_moving.value = by_name(viewer, "a"), by_name(viewer, "b")
+    assert filled.button.isEnabled(), filled.about.text()
+    form.group.value = "A"
+    assert "needs at least 3" in filled.about.text()
+    assert not filled.button.isEnabled()
 
 
 def test_mirrored_layer_stays_mirrored(filled, fake, viewer, press):
@@ -311,7 +355,7 @@ def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press
     filled.tools.buttons["Reset"].click()
     assert len(viewer.layers) == count - 1
     assert new not in viewer.layers  # those of the transforms before stay, as the button says
-    assert filled.message.text() == "Removed what was made with this transform."
+    assert filled.message.text() == "Reset: 1 layer removed, the transform is forgotten."
     assert not filled.tools.buttons["Invert"].isEnabled()
 
 
@@ -363,6 +407,60 @@ def test_comparison_by_eye(filled, viewer, press, qtbot):
     assert registered.visible
 
 
+def test_layer_that_was_deleted_can_be_made_again(filled, viewer, press):
+    press(filled)
+    buttons = filled.tools.buttons
+    assert buttons["Move anyway"].isHidden()
+    viewer.layers.remove("depth [registered]")
+    assert not buttons["Flicker"].isEnabled()
+    assert buttons["Move anyway"].text() == "Move again"  # it is trusted
+    buttons["Move anyway"].click()
+    lies_on_fixed(by_name(viewer, "depth [registered]"), viewer.layers["photo"])
+    assert buttons["Move anyway"].isHidden()
+    viewer.layers.remove("depth [registered]")
+    buttons["Reset"].click()
+    assert filled.message.text() == "Reset: 0 layers removed, the transform is forgotten."
+
+
+def test_checkerboard_of_what_is_not_trusted_leaves_it_unmoved(filled, fake, viewer, press, qtbot):
+    """What flickers is the moved layer, and nothing else counts as moved."""
+    fake.trusted = False
+    press(filled)
+    buttons = filled.tools.buttons
+    buttons["Checkerboard"].click()
+    board = viewer.layers[-1]
+    assert not buttons["Move anyway"].isHidden()
+    assert buttons["Move anyway"].text() == "Move anyway"
+    assert not buttons["Flicker"].isEnabled()
+    buttons["Move anyway"].click()
+    buttons["Flicker"].click()
+    moved = by_name(viewer, "depth [registered]")
+    qtbot.waitUntil(lambda: not moved.visible, timeout=3000)
+    assert board.visible
+    press(filled)  # another run ends the flicker
+    assert moved.visible
+    assert not buttons["Flicker"].isChecked()
+
+
+def test_closed_panel_leaves_the_flickering_layer_visible(filled, viewer, press, qtbot):
+    press(filled)
+    filled.tools.buttons["Flicker"].click()
+    moved = by_name(viewer, "depth [registered]")
+    qtbot.waitUntil(lambda: not moved.visible, timeout=3000)
+    viewer.window.remove_dock_widget(filled)
+    assert moved.visible
+
+
+def test_cancel_before_a_motion_keeps_the_transform_of_the_run_before(filled, fake, qtbot, press):
+    press(filled)
+    before = filled.tools.found
+    fake.matrix = None
+    cancel(filled, fake, qtbot)
+    assert filled.message.text().startswith("Cancelled before a motion was found")
+    assert filled.tools.found is before
+    assert filled.tools.buttons["Flicker"].isEnabled()
+
+
 def cancel(panel, fake, qtbot):
     """Press Run, then Cancel once the cost was seen."""
     fake.wait = threading.Event()
@@ -410,20 +508,6 @@ def test_pair_is_handed_over_by_the_upsampling_panel(fake, panel, viewer, scene)
     assert len(viewer.window.dock_widgets) == 2
     chosen = docked.form.fixed.value.name, docked.form.moving.value.name
     assert chosen == ("guide", "low")
-
-
-def test_script_gives_the_same_layer(filled, fake, viewer, press):
-    viewer.layers["depth"].scale = (250, -250)
-    viewer.add_shapes([[2, 3], [2, 8], [7, 8]], shape_type="polygon", name="roi", **PLACE)
-    filled.form.mask_fixed.value = by_name(viewer, "roi")
-    press(filled)
-    script = filled.python().replace("nc.register(", "fake(")
-    exec(script, {"fake": fake.whole})  # noqa: S102
-    made, again = list(viewer.layers)[-2:]
-    np.testing.assert_allclose(again.affine.affine_matrix, made.affine.affine_matrix)
-    for name, value in fake.calls[0][3].items():
-        np.testing.assert_equal(fake.calls[1][3][name], value)
-    np.testing.assert_array_equal(fake.calls[1][1], fake.calls[0][1])
 
 
 @pytest.mark.parametrize(

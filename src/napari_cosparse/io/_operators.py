@@ -29,11 +29,12 @@ from ._operator_limits import MAX_BYTES, check_pair
 from ._plain import to_json
 
 ENDING = ".npz"
+OWN_ENDING = ".cosparse"  # the same content; a name that napari asks nobody else about
 _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can hold
 
 
 def save_operators(path: str | Path, pair: OperatorPair) -> Path:
-    """Write an operator pair as one ``.npz`` file.
+    """Write an operator pair as one file, ``.npz`` or ``.cosparse``.
 
     The same pair gives the same bytes. A file of that name is replaced; until the new one is
     complete the old one stays.
@@ -41,7 +42,8 @@ def save_operators(path: str | Path, pair: OperatorPair) -> Path:
     Parameters
     ----------
     path : str or Path
-        The file; ``.npz`` is added where the name has no ending.
+        The file; ``.npz`` is added where the name has no ending. A name that ends in ``.cosparse``
+        gets the same bytes; napari opens it without asking for a reader.
     pair : OperatorPair
         What is written. Numbers in its metadata that are not finite become null, as JSON has none.
 
@@ -75,7 +77,7 @@ def operator_path(path: str | Path) -> Path:
     Returns
     -------
     Path
-        The same, ending in ``.npz``.
+        The same, ending in ``.npz`` or ``.cosparse``.
 
     Raises
     ------
@@ -85,8 +87,10 @@ def operator_path(path: str | Path) -> Path:
     path = Path(path)
     if not path.suffix:
         return path.with_name(path.name + ENDING)
-    if path.suffix.lower() != ENDING:
-        raise InputError(f"{path} ends in {path.suffix}; an operator file must end in {ENDING}")
+    if path.suffix.lower() not in (ENDING, OWN_ENDING):
+        raise InputError(
+            f"{path} ends in {path.suffix}; an operator file must end in {ENDING} or {OWN_ENDING}"
+        )
     return path
 
 
@@ -101,7 +105,7 @@ def encode(pair: OperatorPair) -> bytes:
     Returns
     -------
     bytes
-        The content of the ``.npz`` file.
+        The content of the file, a NumPy archive.
 
     Raises
     ------
@@ -148,7 +152,8 @@ def load_operators(source: OperatorPair | str | Path) -> OperatorPair:
     ----------
     source : OperatorPair, str or Path
         A pair (returned as it is), the name of a shipped pair (see `shipped_operators`) or an
-        ``.npz`` file. A name wins over a file of the same name; a `Path` is always a file.
+        operator file, ``.npz`` or ``.cosparse``. A name wins over a file of the same name; a `Path`
+        is always a file.
 
     Returns
     -------

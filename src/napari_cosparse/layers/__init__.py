@@ -9,6 +9,7 @@ from ._lazy import Blocks, LazyPlane, lazy_plane
 from ._place import Placing, place, steps_of
 from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
+from ._region_flaw import region_flaw
 from ._regions import mask_on, point_pairs, points_on
 from ._reopen import layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
@@ -71,6 +72,7 @@ __all__ = [
     "preview_place",
     "provenance",
     "read",
+    "region_flaw",
     "shown_plane",
     "start_from",
     "steps_of",

@@ -86,7 +86,7 @@ def points_on(grid: Grid, layer: Points) -> NDArray[np.float64]:
     ndarray, shape (n, 2), float64
         Row and column, in pixels.
     """
-    return _map(_to_pixels(grid, layer), np.asarray(layer.data, np.float64)[:, -2:])
+    return _map(to_pixels(grid, layer), np.asarray(layer.data, np.float64)[:, -2:])
 
 
 def point_pairs(
@@ -125,8 +125,21 @@ def point_pairs(
     return points_on(fixed, layers[0]), points_on(moving, layers[1])
 
 
-def _to_pixels(grid: Grid, layer: Layer) -> Matrix:
-    """Map a layer's data coordinates to pixels of a grid."""
+def to_pixels(grid: Grid, layer: Layer) -> Matrix:
+    """Map a layer's data coordinates to pixels of a grid.
+
+    Parameters
+    ----------
+    grid : Grid
+        The image's pixels in the world.
+    layer : napari.layers.Layer
+        Any layer of planes, as it lies now.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), float64
+        (row, column, 1) to (row, column, 1).
+    """
     world = plane_matrix(world_matrix(placement(layer)), layer.name)
     factors = unit_factors(layer.units[-2:], grid.units) or (1.0, 1.0)  # as napari draws them
     matrix: Matrix = np.linalg.inv(grid.matrix) @ np.diag([*factors, 1.0]) @ world
@@ -142,7 +155,7 @@ def _labels(grid: Grid, layer: Labels, plane: Sequence[int]) -> Mask:
     """Nearest label below each pixel; none outside of the layer."""
     source = read(layer)
     labels = source.load(plane if len(plane) == len(source.leading) else ())
-    back = np.linalg.inv(_to_pixels(grid, layer))
+    back = np.linalg.inv(to_pixels(grid, layer))
     found = np.zeros(grid.shape, bool)
     columns = np.arange(grid.shape[1])
     for first in range(0, grid.shape[0], BAND):
@@ -158,14 +171,32 @@ def _labels(grid: Grid, layer: Labels, plane: Sequence[int]) -> Mask:
 
 
 def _shapes(grid: Grid, layer: Shapes) -> Mask:
-    """Fill closed shapes; lines and paths have no inside."""
-    matrix = _to_pixels(grid, layer)
-    drawn = zip(layer.data, layer.shape_type, strict=True)
-    outlines = [_map(matrix, _outline(data[:, -2:], kind)) for data, kind in drawn if kind in AREAS]
+    """Fill closed shapes."""
+    outlines = closed_outlines(grid, layer)
     if not outlines:
         return np.zeros(grid.shape, bool)
     filled = Shapes(outlines, shape_type="polygon").to_labels(grid.shape)
     return np.asarray(filled != 0)
+
+
+def closed_outlines(grid: Grid, layer: Shapes) -> list[NDArray[np.float64]]:
+    """Outlines of the closed shapes of a layer; lines and paths have no inside.
+
+    Parameters
+    ----------
+    grid : Grid
+        The image's pixels in the world.
+    layer : napari.layers.Shapes
+        What is drawn; of stacks the last two coordinates count.
+
+    Returns
+    -------
+    list of ndarray, shape (n, 2), float64
+        Corners of polygons, row and column in pixels.
+    """
+    matrix = to_pixels(grid, layer)
+    drawn = zip(layer.data, layer.shape_type, strict=True)
+    return [_map(matrix, _outline(data[:, -2:], kind)) for data, kind in drawn if kind in AREAS]
 
 
 def _outline(corners: NDArray[np.float64], kind: str) -> NDArray[np.float64]:

@@ -3,9 +3,13 @@
 from importlib import import_module
 from typing import Any
 
-__all__ = ["UpsamplePanel", "show_layers"]
+__all__ = ["UpsamplePanel", "resampled", "show_layers"]
 
-_HOMES = {"UpsamplePanel": "._upsample", "show_layers": "._view"}
+_HOMES = {
+    "UpsamplePanel": "._upsample",
+    "resampled": "._register_images",
+    "show_layers": "._view",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 a class or a function

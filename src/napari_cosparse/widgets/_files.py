@@ -8,6 +8,7 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.io import load_operators, save_operators
 from napari_cosparse.layers import LayerData, atom_layers, pair_of
 
+OWN_ENDING = ".cosparse"
 Reader = Callable[[str | list[str]], list[LayerData]]
 
 
@@ -22,11 +23,13 @@ def get_reader(path: str | list[str]) -> Reader | None:
     Returns
     -------
     callable or None
-        The reader; None for other files, such as NumPy's own archives.
+        The reader; None for other files, such as NumPy's own archives. Of a file that bears our own
+        ending the reader says what is wrong with it.
     """
     try:
         for name in _paths(path):
-            load_operators(Path(name))
+            if Path(name).suffix.lower() != OWN_ENDING:
+                load_operators(Path(name))
     except InputError:
         return None
     return read_atoms
@@ -58,7 +61,7 @@ def write_layer(path: str, data: Any, attributes: dict[str, Any]) -> list[str]: 
     Parameters
     ----------
     path : str
-        The file, ``.npz``.
+        The file, ``.cosparse`` or ``.npz``.
     data : array_like
         The mosaic; not needed.
     attributes : dict
@@ -89,7 +92,7 @@ def write_layers(path: str, layers: list[LayerData]) -> list[str]:
     Parameters
     ----------
     path : str
-        The file, ``.npz``.
+        The file, ``.cosparse`` or ``.npz``.
     layers : list of (array, dict, str)
         The two mosaics of one pair.
 

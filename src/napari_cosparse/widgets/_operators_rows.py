@@ -13,8 +13,9 @@ from ._rows import free_row
 
 FROM_FILE = "from a file ..."
 HERE = "in this viewer: "
+OPERATOR_FILES = "Operators (*.cosparse *.npz)"
 OPERATOR_TIPS = {
-    "operator_file": "<p>Operator pair that was learned and saved before (.npz).</p>",
+    "operator_file": "<p>Operator pair that was learned and saved before (.cosparse, .npz).</p>",
 }
 
 
@@ -33,7 +34,7 @@ class OperatorRows:
         """Make the rows."""
         self._viewer = viewer
         self.choice: ComboBox = free_row("operators", "Operators", self._offered)
-        self.file = FileEdit(name="operator_file", label="File", filter="*.npz")
+        self.file = FileEdit(name="operator_file", label="File", filter=OPERATOR_FILES)
         if default in self.choice.choices:
             self.choice.value = default
 
@@ -56,6 +57,16 @@ class OperatorRows:
         if name.startswith(HERE):
             return self._here()[name.removeprefix(HERE)]
         return name
+
+    def told(self) -> str:
+        """Name the choice, for the record of a result.
+
+        Returns
+        -------
+        str
+            Name of a shipped pair, of one in this viewer, or a file.
+        """
+        return str(self.file.value if self.from_file else self.choice.value)
 
     def python(self) -> str:
         """Write the choice as a Python expression.

@@ -16,11 +16,13 @@ from napari_cosparse.layers import (
 from ._configure import registration_operators
 from ._couple import Couple, couple
 from ._panel import Panel
+from ._register_before import check_registration
 from ._register_form import RegisterForm
+from ._register_found import Found
 from ._register_job import masks, registering, start_keywords
 from ._register_script import register_script
 from ._register_text import couple_text, motion_text, verdict
-from ._register_tools import NOT_MOVED, Found, Tools
+from ._register_tools import NOT_MOVED, Tools
 from ._runner import Steps
 
 CANCELLED = "the run was cancelled before its result was judged"
@@ -86,12 +88,18 @@ class RegisterPanel(Panel):
         points = form.points_fixed.value, form.points_moving.value
         return [*self._chosen(), *drawn, *(points if form.start.value == "points" else ())]
 
+    def enterEvent(self, event: Any) -> None:  # noqa: N802, ANN401 Qt's name and event
+        """Look again: what was undone on a layer of labels tells nobody."""
+        super().enterEvent(event)
+        if not self.runner.running:
+            self.refresh()
+
     def look(self) -> str:
         """Say how the layers lie on one another now."""
         self.form.fit()
         pair = self.pair()
-        self.form.keywords()
-        start_keywords(pair, self.form.start.value, self._points())
+        start = start_keywords(pair, self.form.start.value, self._points())
+        check_registration(pair, {**self.form.keywords(), **start}, self._masks())
         return couple_text(pair)
 
     def job(self) -> tuple[Steps, str]:
@@ -117,7 +125,8 @@ class RegisterPanel(Panel):
         """Keep the best so far, not judged: it moves nothing unless the user insists."""
         best = getattr(self.last, "matrix", None)
         if best is None or self._run is None:
-            return "Cancelled before a motion was found."
+            more = "" if self.tools.found is None else " The buttons are about the run before."
+            return f"Cancelled before a motion was found.{more}"
         pair = self._run
         told = {"cancelled": True, "trusted": False, "because": CANCELLED}
         found = self._found_matrix(pair.to_finest(best), told)
@@ -129,17 +138,25 @@ class RegisterPanel(Panel):
         return f"{text} {NOT_MOVED}"
 
     def python(self) -> str:
-        """Write a script that gives the same layer."""
+        """Write a script that gives the same layers."""
+        form, found = self.form, self.tools.found
+        moved_anyway = found is not None and not found.trusted and self.tools.shown() is not None
         return register_script(
             self.pair(),
-            self.form.pair.python(),
+            form.pair.python(),
             self._keywords(),
-            (self.form.mask_fixed.value, self.form.mask_moving.value),
+            self._masks(),
+            resample=bool(form.resample.value),
+            insist=bool(form.insist.value) or moved_anyway,
         )
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the tools that there is something for."""
         self.tools.refresh(running=running)
+
+    def _shut_down(self) -> None:
+        self.tools.flicker.stop()
+        super()._shut_down()
 
     def found_by(self, matrix: Any, told: dict[str, Any]) -> Found:  # noqa: ANN401 array_like
         """Take a transform from elsewhere for the chosen layers.
@@ -162,6 +179,9 @@ class RegisterPanel(Panel):
     def _chosen(self) -> tuple[Image | None, Image | None]:
         return self.form.fixed.value, self.form.moving.value
 
+    def _masks(self) -> tuple[Any, Any]:
+        return self.form.mask_fixed.value, self.form.mask_moving.value
+
     def _points(self) -> tuple[Any, Any]:
         return self.form.points_fixed.value, self.form.points_moving.value
 
@@ -181,7 +201,7 @@ class RegisterPanel(Panel):
     def _keywords(self) -> dict[str, Any]:
         form, pair = self.form, self.pair()
         start = start_keywords(pair, form.start.value, self._points())
-        drawn = masks(pair, (form.mask_fixed.value, form.mask_moving.value))
+        drawn = masks(pair, self._masks())
         return {**form.keywords(), **start, **drawn}
 
     def _found(self, outcome: Any) -> Found:  # noqa: ANN401 a Registration

@@ -9,7 +9,7 @@ from napari_cosparse.layers import start_from
 from ._couple import Couple
 
 if TYPE_CHECKING:
-    from ._register_tools import Found
+    from ._register_found import Found
 
 
 def save_found(path: str | Path, found: "Found") -> Path:
@@ -36,7 +36,7 @@ def save_found(path: str | Path, found: "Found") -> Path:
         moving_shape=found.grids[1].shape,
         pixel_size_fixed=start.pixel_size_fixed,
         pixel_size_moving=start.pixel_size_moving,
-        trusted=bool(found.record.get("trusted", True)),
+        trusted=found.trusted,
         because=str(found.record.get("because", "")),
     )
     return save_transform(path, transform)

@@ -1,12 +1,12 @@
 """Pixels of registered layers on the fixed layer's grid."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from napari.layers import Image, Labels
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.registration import apply_transform
 from napari_cosparse.layers import (
@@ -14,6 +14,7 @@ from napari_cosparse.layers import (
     Grid,
     LayerData,
     checkerboard,
+    grid_of,
     grid_placement,
     level_map,
     levels_of,
@@ -24,7 +25,7 @@ from napari_cosparse.layers import (
 from napari_cosparse.tiles import warp_lazily, warp_levels
 
 if TYPE_CHECKING:
-    from ._register_tools import Found
+    from ._register_found import Found
 
 LARGE = 2048  # pixels along an axis: larger results are pyramids
 SMALL = 1024  # pixels of a checkerboard's longer side
@@ -32,43 +33,69 @@ SMALL = 1024  # pixels of a checkerboard's longer side
 Matrix = NDArray[np.float64]
 
 
-def resampled(layer: Image | Labels, found: "Found") -> LayerData:
+def resampled_with(found: "Found", layer: Image | Labels) -> LayerData:
+    """Resample a layer onto the fixed layer's pixels by a transform.
+
+    Parameters
+    ----------
+    found : Found
+        The transform.
+    layer : napari.layers.Image or Labels
+        The moving layer, or another one that belongs to it.
+
+    Returns
+    -------
+    tuple of (dask array or list, dict, str)
+        Layer data.
+    """
+    matrix = found.matrix
+    if layer is not found.moving:
+        matrix = pixel_map(layer, found.motion(layer), found.fixed_grid)
+    return resampled(layer, matrix, found.fixed, record=found.record)
+
+
+def resampled(
+    layer: Image | Labels,
+    matrix: ArrayLike,
+    fixed: Image,
+    *,
+    record: Mapping[str, Any] | None = None,
+) -> LayerData:
     """Resample a layer onto the fixed layer's pixels, when they are looked at.
 
     Parameters
     ----------
     layer : napari.layers.Image or Labels
-        The moving layer, or another one that belongs to it; stacks and levels alike.
-    found : Found
-        The transform.
+        What is resampled; stacks and levels alike.
+    matrix : array_like, shape (3, 3)
+        Pixel of the fixed layer to pixel of the layer, of the finest levels.
+    fixed : napari.layers.Image
+        The fixed layer.
+    record : mapping, optional
+        Where the transform comes from, for the metadata.
 
     Returns
     -------
     tuple of (dask array or list, dict, str)
         Layer data. Labels are taken from the nearest pixel, so that no new one appears.
     """
-    rgb = bool(getattr(layer, "rgb", False))
-    matrix = found.matrix
-    if layer is not found.moving:
-        matrix = pixel_map(layer, found.motion(layer), found.fixed_grid)
-    labels = isinstance(layer, Labels)
+    rgb, labels = bool(getattr(layer, "rgb", False)), isinstance(layer, Labels)
     options: dict[str, Any] = {"order": "nearest", "fill": 0} if labels else {}
-    grid = found.fixed_grid
-    shape = grid.shape
+    grid, matrix = grid_of(fixed), np.asarray(matrix, np.float64)
     if layer.multiscale:
-        data: Any = warp_levels(list(layer.data), matrix, shape, colour=rgb, **options)
+        data: Any = warp_levels(list(layer.data), matrix, grid.shape, colour=rgb, **options)
     else:
         data = [
             warp_lazily(layer.data, matrix @ to_fine, size, colour=rgb, **options)
-            for size, to_fine in _sizes(shape)
+            for size, to_fine in _sizes(grid.shape)
         ]
     many = len(data) > 1
     state = {
         "name": f"{layer.name} [resampled]",
         "multiscale": many,
         "opacity": layer.opacity,
-        **grid_placement(grid, found.fixed.axis_labels[-2:], layer),
-        "metadata": {METADATA_KEY: {**found.record, "resampled": True}},
+        **grid_placement(grid, fixed.axis_labels[-2:], layer),
+        "metadata": {METADATA_KEY: {**(record or {}), "resampled": True}},
         **({} if labels else _looks(layer, rgb=rgb)),
     }
     return data if many else data[0], state, "labels" if labels else "image"

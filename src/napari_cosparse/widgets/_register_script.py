@@ -3,18 +3,25 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from napari.layers import Layer
+from napari.layers import Labels, Shapes
 
+from ._configure import threads
 from ._couple import Couple
-from ._script import head
+from ._script_parts import keyword_lines, literal, opening, shapes_literal, whole_script
+
+USUAL = {"step": 1, "mirrored": False}  # options of lazy_plane that are not written
+NOTHING = ("initial", "points", "mask_fixed", "mask_moving")  # not written where they are None
+Masks = tuple[Labels | Shapes | None, Labels | Shapes | None]
 
 
 def register_script(
     pair: Couple,
     operators: str,
     keywords: Mapping[str, Any],
-    masks: tuple[Layer | None, Layer | None],
+    masks: Masks,
+    *,
+    resample: bool = False,
+    insist: bool = False,
 ) -> str:
     """Write a script that registers as the panel does.
 
@@ -26,68 +33,87 @@ def register_script(
         Python expression of the operators.
     keywords : mapping
         Of `register`.
-    masks : tuple of Layer or None
+    masks : tuple of Labels, Shapes or None
         Where the masks of the fixed and of the moving image are drawn.
+    resample : bool
+        Whether a layer on the fixed layer's pixels is made too.
+    insist : bool
+        Whether the layer is moved though the result is not trusted.
 
     Returns
     -------
     str
-        Python.
+        Python, complete: it opens what is not open.
     """
-    written = {name: literal(value) for name, value in keywords.items()}
-    turned = ", mirrored=True" if pair.start.mirrored else ""
-    for name, layer, grid, plane, flip in zip(
-        ("mask_fixed", "mask_moving"), masks, "01", pair.planes, ("", turned), strict=True
+    body = [*_layers(pair, masks), _call(pair, operators, keywords, masks), _matrix(pair)]
+    made = ["viewer.add_layer(napari.layers.Layer.create(*made))"]
+    made.insert(0, "made = moved(moving, motion_of(grid_of(fixed), grid_of(moving), matrix))")
+    if resample:
+        made.append("made = resampled(moving, matrix, fixed)")
+        made.append("viewer.add_layer(napari.layers.Layer.create(*made))")
+    if not insist:
+        made = ["if found.trusted:", *(f"    {line}" for line in made)]
+    body.append("\n".join(made) + "\n")
+    what = f"Registers {pair.moving.name!r} onto {pair.fixed.name!r}"
+    return whole_script(what, "".join(body))
+
+
+def _layers(pair: Couple, masks: Masks) -> list[str]:
+    """Find or open all layers; write out what is drawn by hand."""
+    names = "mask_fixed", "mask_moving"
+    drawn = dict(zip(names, masks, strict=True))
+    labels = {name: layer for name, layer in drawn.items() if isinstance(layer, Labels)}
+    parts = [opening({"fixed": pair.fixed, "moving": pair.moving, **labels})]
+    parts += [
+        f"{name} = {shapes_literal(layer)}\n"
+        for name, layer in drawn.items()
+        if isinstance(layer, Shapes)
+    ]
+    levels = pair.levels
+    if any(layer is not None for layer in masks) or pair.start.mirrored:
+        parts.append(f"grids = grid_of(fixed{_level(levels[0])}), ")
+        parts.append(f"grid_of(moving{_level(levels[1])})\n")
+    return parts
+
+
+def _call(pair: Couple, operators: str, keywords: Mapping[str, Any], masks: Masks) -> str:
+    """Call `register` with all that the panel hands over, defaults too: they may change."""
+    told = {
+        name: literal(value)
+        for name, value in keywords.items()
+        if not (name in NOTHING and value is None)
+    }
+    flips = "", ", mirrored=True" if pair.start.mirrored else ""
+    for number, (name, layer, plane, flip) in enumerate(
+        zip(("mask_fixed", "mask_moving"), masks, pair.planes, flips, strict=True)
     ):
         if layer is not None:
-            drawn = f"viewer.layers[{layer.name!r}]"
-            written[name] = f"mask_on(grids[{grid}], {drawn}, {plane!r}{flip})"
-    told = "\n".join(f"    {name}={value}," for name, value in written.items())
-    images = "\n".join(
-        f"    lazy_plane({name}, {level}, {plane!r}{_given(options)}),"
+            told[name] = f"mask_on(grids[{number}], {name}, {plane!r}{flip})"
+    if threads() is not None:
+        told["threads"] = repr(threads())
+    images = "".join(
+        f"    lazy_plane({name}, {level}, {plane!r}{_given(options)}),\n"
         for name, ((_, level, plane), options) in zip(
             ("fixed", "moving"), pair.planes_to_read(keywords["invalid"]), strict=True
         )
     )
-    names = "grid_of, lazy_plane, level_map, mask_on, mirror, motion_of, moved, pairs_in"
-    level = f"level_map(moving, {pair.levels[1]})"
-    flip = " @ mirror(grids[1].shape)" if pair.start.mirrored else ""
-    return f"""{head(names, {"fixed": pair.fixed, "moving": pair.moving})}
-fixed, moving = viewer.layers[{pair.fixed.name!r}], viewer.layers[{pair.moving.name!r}]
-grids = grid_of(fixed, {pair.levels[0]}), grid_of(moving, {pair.levels[1]})
-found = nc.register(
-{images}
-    {operators},
-{told}
-)
-print(found.trusted, found.because)
-matrix = {level}{flip} @ found.matrix @ np.linalg.inv(level_map(fixed, {pair.levels[0]}))
-made = moved(moving, motion_of(grid_of(fixed), grid_of(moving), matrix))
-viewer.add_layer(napari.layers.Layer.create(*made))
-"""
+    return f"found = nc.register(\n{images}    {operators},\n{keyword_lines(told)})\nprint(found)\n"
+
+
+def _matrix(pair: Couple) -> str:
+    """From the levels that were read to the finest; in the order of `Couple.to_finest`."""
+    if pair.levels == (0, 0) and not pair.start.mirrored:
+        return "matrix = found.matrix\n"
+    ours = "(mirror(grids[1].shape) @ found.matrix)" if pair.start.mirrored else "found.matrix"
+    first, second = f"level_map(fixed, {pair.levels[0]})", f"level_map(moving, {pair.levels[1]})"
+    return f"matrix = {second} @ {ours} @ np.linalg.inv({first})\n"
+
+
+def _level(level: int) -> str:
+    return f", {level}" if level else ""
 
 
 def _given(options: Mapping[str, Any]) -> str:
     """Write the options that are not the usual ones."""
-    usual = {"step": 1, "mirrored": False}
-    told = {name: value for name, value in options.items() if value != usual[name]}
+    told = {name: value for name, value in options.items() if value != USUAL[name]}
     return "".join(f", {name}={value!r}" for name, value in told.items())
-
-
-def literal(value: object) -> str:
-    """Write a value as Python; arrays to the last digit.
-
-    Parameters
-    ----------
-    value : object
-        Number, text, tuple or array.
-
-    Returns
-    -------
-    str
-    """
-    if isinstance(value, np.ndarray):
-        return f"np.array({value.tolist()!r})"
-    if isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value):
-        return f"({', '.join(map(literal, value))})"
-    return repr(value)

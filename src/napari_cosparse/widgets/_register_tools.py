@@ -1,30 +1,30 @@
 """What can be done with a transform: move, resample, compare, save, load, invert, take back."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from napari.layers import Image, Labels, Layer
-from qtpy.QtCore import QTimer
 from qtpy.QtWidgets import QFileDialog, QGridLayout, QPushButton, QWidget
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.layers import Grid, Motion, grid_of, motion_of, moved
+from napari_cosparse.layers import moved
 
+from ._flicker import Flicker
 from ._register_files import load_found, save_found
-from ._register_images import checkerboard_layer, resampled
+from ._register_found import Found
+from ._register_images import checkerboard_layer, resampled_with
 from ._register_text import judgement, motion_text
 
 if TYPE_CHECKING:
     from ._register import RegisterPanel
 
-FLICKER_MS = 500
 NOT_MOVED = "Nothing was moved: press Move anyway to see it."
 FILES = "Transforms (*.json *.txt *.tfm)"
 TIPS = {
     "Move anyway": "Move a new layer although the result is not to be trusted.",
+    "Move again": "Make the moved layer again.",
     "Apply to selected": "Move copies of the selected layers in the same way: images, labels, "
     "points, shapes, channels. They share their data.",
     "Checkerboard": "Show both images in the fields of a checkerboard.",
@@ -35,54 +35,6 @@ TIPS = {
     "Reset": "Remove the layers that were made with the present transform; those of earlier ones "
     "stay. Yours have never been changed.",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A transform between the pixels of two layers, wherever these lie now.
-
-    Attributes
-    ----------
-    fixed, moving : napari.layers.Image
-        The layers.
-    grids : tuple of Grid
-        Their finest levels, as they lay when the transform was found.
-    matrix : ndarray, shape (3, 3)
-        Fixed pixel to moving pixel.
-    record : dict
-        Provenance.
-    outcome : Registration or None
-        What the core returned; None for a transform from elsewhere.
-    """
-
-    fixed: Image
-    moving: Image
-    grids: tuple[Grid, Grid]
-    matrix: Any
-    record: dict[str, Any]
-    outcome: Any = None
-    layers: list[Layer] = field(default_factory=list)
-
-    @property
-    def fixed_grid(self) -> Grid:
-        """The fixed layer's pixels as they lie now."""
-        return grid_of(self.fixed)
-
-    def motion(self, layer: Layer) -> Motion:
-        """Find what brings a layer onto the fixed one.
-
-        Parameters
-        ----------
-        layer : napari.layers.Layer
-            The moving layer, which may have been dragged since, or one that belongs to it as it
-            lay when the transform was found.
-
-        Returns
-        -------
-        Motion
-        """
-        moving = grid_of(self.moving) if layer is self.moving else self.grids[1]
-        return motion_of(self.fixed_grid, moving, self.matrix)
 
 
 class Tools(QWidget):
@@ -100,14 +52,12 @@ class Tools(QWidget):
         self._panel = panel
         self.found: Found | None = None
         self.buttons: dict[str, QPushButton] = {}
-        self._timer = QTimer(self)
-        self._timer.setInterval(FLICKER_MS)
-        self._timer.timeout.connect(self._blink)
-        actions: dict[str, Callable[[], Any]] = {
+        self.flicker = Flicker("Flicker", self.shown)
+        actions: dict[str, Callable[[], Any] | None] = {
             "Move anyway": self.put,
             "Apply to selected": self.apply_to_selected,
             "Checkerboard": self.checkerboard,
-            "Flicker": self._flicker,
+            "Flicker": None,
             "Save ...": self._ask_save,
             "Load ...": self._ask_load,
             "Invert": self.invert,
@@ -116,13 +66,13 @@ class Tools(QWidget):
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         for place, (text, action) in enumerate(actions.items()):
-            button = QPushButton(text)
+            button = self.flicker if action is None else QPushButton(text)
             button.setToolTip(f"<p>{TIPS[text]}</p>")
-            button.clicked.connect(lambda _checked=False, action=action: self.guard(action))
+            if action is not None:
+                button.clicked.connect(lambda _checked=False, action=action: self.guard(action))
             where = divmod(place + 1, 2) if place else (0, 0, 1, 2)  # the first one alone on top
             layout.addWidget(button, *where)
             self.buttons[text] = button
-        self.buttons["Flicker"].setCheckable(True)
 
     def take(self, found: Found) -> None:
         """Work with another transform; layers of the one before stay.
@@ -132,16 +82,27 @@ class Tools(QWidget):
         found : Found
             The transform.
         """
-        self._stop_flicker()
+        self.flicker.stop()
         self.found = found
+
+    def shown(self) -> Layer | None:
+        """Find the moving layer in its new place.
+
+        Returns
+        -------
+        napari.layers.Layer or None
+            None where there is none, or it was deleted.
+        """
+        made = [] if self.found is None else self._present(self.found.moved)
+        return made[-1] if made else None
 
     def put(self) -> None:
         """Add the moving layer as a new one that lies on the fixed one."""
         found = self._need()
-        made = [moved(found.moving, found.motion(found.moving), record=found.record)]
+        made = moved(found.moving, found.motion(found.moving), record=found.record)
+        found.moved.extend(self._panel.add_layers([made]))
         if self._panel.form.resample.value:
-            made.append(resampled(found.moving, found))
-        self._add(made)
+            self._add([resampled_with(found, found.moving)])
         message = self._panel.message
         message.setText(message.text().replace(NOT_MOVED, "Moved all the same."))
         self._panel.refresh()
@@ -157,7 +118,7 @@ class Tools(QWidget):
         made = [moved(layer, found.motion(layer), record=found.record) for layer in others]
         if self._panel.form.resample.value:
             images = [layer for layer in others if isinstance(layer, Image | Labels)]
-            made += [resampled(layer, found) for layer in images]
+            made += [resampled_with(found, layer) for layer in images]
         self._add(made)
 
     def checkerboard(self) -> None:
@@ -203,7 +164,7 @@ class Tools(QWidget):
                 )
         judged = {k: v for k, v in found.record.items() if k in ("trusted", "because")}
         told: dict[str, Any] = {"inverse_of": found.record["matrix"], **judged}
-        moved_before = bool(found.layers)
+        moved_before = self.shown() is not None
         self._panel.choose(found.moving, found.fixed)
         self.take(self._panel.found_by(np.linalg.inv(found.matrix), told))
         put = moved_before or bool(judged.get("trusted", True))
@@ -214,13 +175,13 @@ class Tools(QWidget):
 
     def reset(self) -> None:
         """Remove the layers that were made with the present transform."""
-        self._stop_flicker()
+        self.flicker.stop()
         found, self.found = self._need(), None
-        layers = self._panel.viewer.layers
-        for layer in found.layers:
-            if layer in layers:
-                layers.remove(layer)
-        self._panel.message.setText("Removed what was made with this transform.")
+        made = self._present(found.layers)
+        for layer in made:
+            self._panel.viewer.layers.remove(layer)
+        count = f"{len(made)} layer{'s' * (len(made) != 1)}"
+        self._panel.message.setText(f"Reset: {count} removed, the transform is forgotten.")
         self._panel.refresh()
 
     def refresh(self, *, running: bool) -> None:
@@ -232,13 +193,19 @@ class Tools(QWidget):
             Whether a computation is running.
         """
         ready = self.found is not None and not running
+        if running:
+            self.flicker.stop()
         for button in self.buttons.values():
             button.setEnabled(ready)
-        put = self.found is not None and bool(self.found.layers)
-        self.buttons["Move anyway"].setVisible(ready and not put)
+        put = self.shown() is not None
+        again = self.found is not None and self.found.trusted
+        move = self.buttons["Move anyway"]
+        move.setText("Move again" if again else "Move anyway")
+        move.setToolTip(f"<p>{TIPS[move.text()]}</p>")
+        move.setVisible(ready and not put)
         if ready and not put:
-            self._panel.pane.ensureWidgetVisible(self.buttons["Move anyway"])
-        self.buttons["Flicker"].setEnabled(ready and put)
+            self._panel.pane.ensureWidgetVisible(move)
+        self.flicker.setEnabled(ready and put)
         chosen = self._panel.form.fixed.value, self._panel.form.moving.value
         apart = chosen[0] is not chosen[1]
         self.buttons["Load ..."].setEnabled(not running and None not in chosen and apart)
@@ -267,27 +234,12 @@ class Tools(QWidget):
         self._panel.message.setText(" ".join(parts))
 
     def _add(self, made: list[Any]) -> None:
-        found = self._need()
-        found.layers.extend(self._panel.add_layers(made))
+        self._need().others.extend(self._panel.add_layers(made))
 
-    def _flicker(self) -> None:
-        if self.buttons["Flicker"].isChecked():
-            self._timer.start()
-        else:
-            self._stop_flicker()
-
-    def _blink(self) -> None:
-        if self.found is None or not self.found.layers:
-            self._stop_flicker()
-            return
-        layer = self.found.layers[0]
-        layer.visible = not layer.visible
-
-    def _stop_flicker(self) -> None:
-        self._timer.stop()
-        self.buttons["Flicker"].setChecked(False)
-        if self.found is not None and self.found.layers:
-            self.found.layers[0].visible = True
+    def _present(self, layers: Iterable[Layer]) -> list[Layer]:
+        """Leave out what was deleted from the viewer."""
+        there = list(self._panel.viewer.layers)
+        return [layer for layer in layers if layer in there]
 
     def _ask_save(self) -> None:
         path = QFileDialog.getSaveFileName(self, "Save the transform", "transform.json", FILES)[0]

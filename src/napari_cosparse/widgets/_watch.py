@@ -1,29 +1,38 @@
-"""Hear of changes to where layers lie."""
+"""Hear of changes to where layers lie and to what is drawn on them."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from napari.layers import Layer
+from napari.layers import Labels, Layer
+from qtpy.QtCore import QObject, QTimer
 
 MOVES = (
     *("data", "scale", "translate", "rotate", "shear", "affine"),
     *("units", "axis_labels", "name"),
 )
+PAINTED = "labels_update"  # after the pixels have changed, unlike `paint`
+PAUSE = 100  # milliseconds: while somebody paints, looking at once would make the brush slow
 
 
 class Watch:
-    """Calls a function when one of a few layers moves, until it is told to watch others.
+    """Calls a function when one of a few layers moves or is painted on.
 
     Parameters
     ----------
     callback : callable
-        Called with the event.
+        Called with the event, or without one after painting. Where it belongs to a Qt object, it
+        is not called after that is gone.
     """
 
-    def __init__(self, callback: Callable[[Any], None]) -> None:
+    def __init__(self, callback: Callable[..., Any]) -> None:
         """Watch nothing yet."""
         self._callback = callback
         self._layers: list[Layer] = []
+        owner = getattr(callback, "__self__", None)
+        self._timer = QTimer(owner if isinstance(owner, QObject) else None)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(PAUSE)
+        self._timer.timeout.connect(lambda: callback())
 
     def follow(self, layers: Iterable[Layer]) -> None:
         """Watch these layers and no others.
@@ -36,7 +45,16 @@ class Watch:
         for layer in self._layers:
             for move in MOVES:
                 layer.events[move].disconnect(self._callback)
+            if isinstance(layer, Labels):
+                layer.events[PAINTED].disconnect(self._painted)
         self._layers = list(layers)
         for layer in self._layers:
             for move in MOVES:
                 layer.events[move].connect(self._callback)
+            if isinstance(layer, Labels):
+                layer.events[PAINTED].connect(self._painted)
+        if not self._layers:
+            self._timer.stop()
+
+    def _painted(self, event: object = None) -> None:  # noqa: ARG002 napari hands it over
+        self._timer.start()

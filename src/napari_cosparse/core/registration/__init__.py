@@ -6,10 +6,13 @@ from ._apply_points import Extent, apply_to_points, apply_to_shapes, moving_exte
 from ._register import register, register_steps
 from ._registration import Registration
 from ._settings import RegisterSettings
+from ._sides import LEAST_MASK, LEAST_SIDE
 from ._warp import Warp, resample
 from ._warp_types import input_limits
 
 __all__ = [
+    "LEAST_MASK",
+    "LEAST_SIDE",
     "Extent",
     "RegisterSettings",
     "Registered",

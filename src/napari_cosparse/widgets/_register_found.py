@@ -1,0 +1,70 @@
+"""A transform at hand: between which layers, where it comes from, what was made with it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from napari.layers import Image, Layer
+
+from napari_cosparse.layers import Grid, Motion, grid_of, motion_of
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A transform between the pixels of two layers, wherever these lie now.
+
+    Attributes
+    ----------
+    fixed, moving : napari.layers.Image
+        The layers.
+    grids : tuple of Grid
+        Their finest levels, as they lay when the transform was found.
+    matrix : ndarray, shape (3, 3)
+        Fixed pixel to moving pixel.
+    record : dict
+        Provenance.
+    outcome : Registration or None
+        What the core returned; None for a transform from elsewhere.
+    moved, others : list of napari.layers.Layer
+        What was made with it: the moving layer in its new place, and all else. Some may have been
+        deleted since.
+    """
+
+    fixed: Image
+    moving: Image
+    grids: tuple[Grid, Grid]
+    matrix: Any
+    record: dict[str, Any]
+    outcome: Any = None
+    moved: list[Layer] = field(default_factory=list)
+    others: list[Layer] = field(default_factory=list)
+
+    @property
+    def fixed_grid(self) -> Grid:
+        """The fixed layer's pixels as they lie now."""
+        return grid_of(self.fixed)
+
+    @property
+    def trusted(self) -> bool:
+        """False where somebody has judged it and does not trust it."""
+        return bool(self.record.get("trusted", True))
+
+    def motion(self, layer: Layer) -> Motion:
+        """Find what brings a layer onto the fixed one.
+
+        Parameters
+        ----------
+        layer : napari.layers.Layer
+            The moving layer, which may have been dragged since, or one that belongs to it as it
+            lay when the transform was found.
+
+        Returns
+        -------
+        Motion
+        """
+        moving = grid_of(self.moving) if layer is self.moving else self.grids[1]
+        return motion_of(self.fixed_grid, moving, self.matrix)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """All that was made with it."""
+        return [*self.moved, *self.others]
