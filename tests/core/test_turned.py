@@ -51,6 +51,13 @@ def test_adjoint_and_gram_are_exact(matrix, blur, seed):
     np.testing.assert_allclose(phi.gram(samples)[touched], phi.forward(spread)[touched], atol=1e-5)
 
 
+def test_matrix_takes_8_bytes_for_each_entry_and_4_for_each_pixel():
+    bands = TurnedSampling(GUIDE, TARGET, middle(4, 20), "box")._bands
+    for weights in (band.weights for band in bands):
+        parts = weights.data, weights.indices, weights.indptr
+        assert sum(part.nbytes for part in parts) == 8 * weights.nnz + 4 * (weights.shape[0] + 1)
+
+
 @given(matrices, st.sampled_from(["box", "gaussian", "none"]))
 def test_solve_inverts_the_gram(matrix, blur):
     phi = TurnedSampling(GUIDE, TARGET, matrix, blur)
@@ -178,7 +185,7 @@ def test_alignment_is_checked_through_the_transform():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"transform": np.eye(2)}, "matrix has shape"),
+        ({"transform": np.eye(2)}, "3 x 3 real numbers"),
         ({"transform": np.diag([1.0, 0, 1])}, "singular"),
         ({"transform": lay(4, 10, (8, 8), (2, 2)), "factor": 4}, "leave factor out, or"),
         ({"transform": lay(0.5, 10, (8, 8), (2, 2))}, "finer than the guide"),

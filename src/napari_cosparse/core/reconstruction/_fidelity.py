@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.bands import inner
 from napari_cosparse.core.types import Plane
 
+from ._linear import conjugate_gradients
 from ._sampling_protocol import Sampling
 
 PCG_TOLERANCE = 1e-6  # of the residual's length: the noise of float32
@@ -98,23 +99,14 @@ class ExactFidelity:
         return self._masked_solve(residual * self._mask, self._mask)
 
     def _masked_solve(self, residual: Plane, mask: Plane) -> Plane:
-        """Conjugate gradients, preconditioned by the inverse on all samples or one like it."""
-        solution = np.zeros_like(residual)
-        goal = PCG_TOLERANCE**2 * inner(residual, residual)
-        direction = np.zeros_like(residual)
-        before = 1.0
-        for _ in range(PCG_STEPS):
-            if inner(residual, residual) <= goal:
-                break
-            better = mask * self._sampling.precondition(residual)
-            now = inner(residual, better)
-            direction = better + np.float32(now / before) * direction
-            image = mask * self._sampling.gram(direction)
-            length = np.float32(now / inner(direction, image))
-            solution += length * direction
-            residual = residual - length * image
-            before = now
-        return solution
+        """Precondition by the inverse on all samples or one like it."""
+        return conjugate_gradients(
+            lambda samples: mask * self._sampling.gram(samples),
+            lambda samples: mask * self._sampling.precondition(samples),
+            residual,
+            PCG_TOLERANCE,
+            PCG_STEPS,
+        )
 
 
 class SoftFidelity:

@@ -13,17 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from napari_cosparse.core.bands import each_band, inner
+from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.types import Plane
 
-from ._kernels import Blur, keys
+from ._kernels import Blur
+from ._linear import conjugate_gradients
+from ._sampling_protocol import Sampling
+from ._turned_cubic import continued, interpolated
 from ._turned_kernels import Matrix, pixel_kernels, positions
 
 LEAST_SHARE = 0.75  # of a sample's kernel that must lie on the grid
 SOLVE_TOLERANCE = 1e-7  # of the residual's length
 SOLVE_STEPS = 60
-MARGIN = 5  # samples that interpolation continues beyond the target, straight
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,16 @@ class _Band:
     weights: csr_array  # one row for each pixel
 
 
-class TurnedSampling:
-    """Blur and sub-sample an image along axes that are not its own.
+def _small(matrix: csr_array) -> csr_array:
+    """Count in 4 bytes instead of 8, which SciPy keeps once it has them."""
+    if max(matrix.nnz, *matrix.shape) > np.iinfo(np.int32).max:
+        return matrix
+    places = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return csr_array((matrix.data, *places), matrix.shape)
+
+
+class TurnedSampling(Sampling):
+    """Blur and sub-sample an image along axes that are not its own; methods as in `Sampling`.
 
     Parameters
     ----------
@@ -100,7 +110,7 @@ class TurnedSampling:
         first = int(weights.indices.min()) // width if weights.nnz else 0
         last = int(weights.indices.max()) // width + 1 if weights.nnz else 1
         part = weights[:, first * width : last * width].astype(np.float32)
-        return _Band(rows, slice(first, last), part)
+        return _Band(rows, slice(first, last), _small(part))
 
     def _full_weight(self) -> float:
         """Weight of a sample that lies wholly on the grid."""
@@ -110,16 +120,6 @@ class TurnedSampling:
         return float(pixel_kernels(matrix, slice(0, side), side, (1, 1), self._blur).sum())
 
     def forward(self, image: Plane) -> Plane:
-        """Sample an image.
-
-        Parameters
-        ----------
-        image : ndarray, shape (N1, N2)
-
-        Returns
-        -------
-        ndarray, shape (m1, m2)
-        """
         out = np.zeros(self.samples)
 
         def work(band: _Band) -> NDArray[np.float64]:
@@ -131,31 +131,11 @@ class TurnedSampling:
         return out.astype(np.result_type(image, np.float32))
 
     def adjoint(self, samples: Plane) -> Plane:
-        """Apply the exact adjoint of `forward`.
-
-        Parameters
-        ----------
-        samples : ndarray, shape (m1, m2)
-
-        Returns
-        -------
-        ndarray, shape (N1, N2)
-        """
         out = np.zeros(self.shape, np.result_type(samples, np.float32))
         self.add_adjoint(out, samples)
         return out
 
     def add_adjoint(self, image: Plane, samples: Plane, factor: float = 1.0) -> None:
-        """Add a multiple of `adjoint` to an image, in place.
-
-        Parameters
-        ----------
-        image : ndarray, shape (N1, N2)
-            Changed.
-        samples : ndarray, shape (m1, m2)
-        factor : float
-            Multiple.
-        """
         scale = image.dtype.type(factor)
 
         def work(band: _Band) -> None:
@@ -166,7 +146,7 @@ class TurnedSampling:
 
     @cached_property
     def _gram(self) -> csr_array:
-        """``Phi Phi^T``; one on the diagonal of samples without pixels."""
+        """``Phi Phi^T``; one on the diagonal of samples without pixels, which keep their value."""
         size, width = self.samples[0] * self.samples[1], self.samples[1]
         total = csr_array((size, size))
         for band in self._bands:
@@ -176,74 +156,25 @@ class TurnedSampling:
             first = band.reach.start * width
             total = total + csr_array((part.data, (rows + first, columns + first)), (size, size))
         empty = total.diagonal() == 0
-        return (total + diags_array(empty.astype(np.float64))).tocsr().astype(np.float32)
+        whole = (total + diags_array(empty.astype(np.float64))).tocsr()
+        return _small(whole.astype(np.float32))
 
     def gram(self, samples: Plane) -> Plane:
-        """Apply ``Phi Phi^T``; a sample without pixels keeps its value.
-
-        Parameters
-        ----------
-        samples : ndarray, shape (m1, m2)
-
-        Returns
-        -------
-        ndarray, shape (m1, m2)
-        """
         product: Plane = (self._gram @ samples.ravel()).reshape(self.samples)
         return product
 
     def solve(self, samples: Plane) -> Plane:
-        """Apply ``(Phi Phi^T)^-1`` by conjugate gradients: kernels hardly touch their neighbours.
-
-        Parameters
-        ----------
-        samples : ndarray, shape (m1, m2)
-
-        Returns
-        -------
-        ndarray, shape (m1, m2)
-        """
-        residual = samples.astype(np.float64)
-        solution, direction = np.zeros_like(residual), np.zeros_like(residual)
-        goal, before = SOLVE_TOLERANCE**2 * inner(residual, residual), 1.0
-        for _ in range(SOLVE_STEPS):
-            if inner(residual, residual) <= goal:
-                break
-            better = self.precondition(residual)
-            now = inner(residual, better)
-            direction = better + now / before * direction
-            image = self.gram(direction)
-            length = now / inner(direction, image)
-            solution += length * direction
-            residual -= length * image
-            before = now
-        return solution.astype(np.result_type(samples, np.float32))
+        """Apply ``(Phi Phi^T)^-1`` by conjugate gradients: kernels touch only their neighbours."""
+        return conjugate_gradients(
+            self.gram, self.precondition, samples, SOLVE_TOLERANCE, SOLVE_STEPS
+        )
 
     def precondition(self, samples: Plane) -> Plane:
-        """Divide by the diagonal of ``Phi Phi^T``.
-
-        Parameters
-        ----------
-        samples : ndarray, shape (m1, m2)
-
-        Returns
-        -------
-        ndarray, shape (m1, m2)
-        """
+        """Divide by the diagonal of ``Phi Phi^T``."""
         quotient: Plane = samples / self._gram.diagonal().reshape(self.samples)
         return quotient
 
     def diagonal(self, weights: Plane) -> Plane:
-        """Diagonal of ``Phi^T diag(weights) Phi``.
-
-        Parameters
-        ----------
-        weights : ndarray, shape (m1, m2)
-
-        Returns
-        -------
-        ndarray, shape (N1, N2)
-        """
         out = np.empty(self.shape, np.result_type(weights, np.float32))
 
         def work(band: _Band) -> None:
@@ -254,51 +185,13 @@ class TurnedSampling:
         return out
 
     def interpolate(self, samples: Plane) -> Plane:
-        """Interpolate samples at every pixel of the fine grid by cubic convolution.
-
-        Parameters
-        ----------
-        samples : ndarray, shape (m1, m2), float32
-            Any unit, all known; beyond them they go on straight.
-
-        Returns
-        -------
-        ndarray, shape (N1, N2), float32
-            Same unit.
-        """
-        padded = _continued(samples, MARGIN)
+        """Interpolate samples by cubic convolution; beyond them they go on straight."""
+        padded = continued(samples)
         out = np.empty(self.shape, np.float32)
 
         def work(rows: slice) -> None:
             places = positions(self.matrix, rows, self.shape[1])
-            out[rows] = _cubic(padded, places, self.samples).reshape(-1, self.shape[1])
+            out[rows] = interpolated(padded, places).reshape(-1, self.shape[1])
 
         each_band(work, self.shape, self.map_)
         return out
-
-
-def _continued(samples: Plane, margin: int) -> Plane:
-    """Continue samples straight on all sides."""
-    for axis in (0, 1):
-        line = np.moveaxis(samples, axis, 0)
-        steps = np.arange(1, margin + 1, dtype=samples.dtype)[:, None]
-        second = min(1, len(line) - 1)  # one sample has no slope
-        before = line[0] + steps[::-1] * (line[0] - line[second])
-        after = line[-1] + steps * (line[-1] - line[-1 - second])
-        samples = np.moveaxis(np.concatenate([before, line, after]), 0, axis)
-    return samples
-
-
-def _cubic(padded: Plane, places: NDArray[np.float64], samples: tuple[int, int]) -> Plane:
-    """Cubic convolution of continued samples at some places."""
-    limits = zip(places, samples, strict=True)
-    down, right = (np.clip(line, 2 - MARGIN, m - 3 + MARGIN) for line, m in limits)
-    row, column = np.floor(down).astype(np.int64), np.floor(right).astype(np.int64)
-    flat, width = padded.ravel(), padded.shape[1]
-    out = np.zeros(len(down))
-    across = [keys(np.abs(right - column - step)) for step in range(-1, 3)]
-    for step in range(-1, 3):
-        start = (row + step + MARGIN) * width + column + MARGIN
-        line = sum(weight * flat[start + k] for k, weight in zip(range(-1, 3), across, strict=True))
-        out += keys(np.abs(down - row - step)) * line
-    return out
