@@ -1,7 +1,7 @@
 """Conjugate gradients for the normal equations of the samples, ``Phi Phi^T z = residual``.
 
-SciPy's `cg` takes the same steps, as exactly and as fast. But its sums are dot products of the BLAS,
-whose last bits change with the number of threads of the BLAS: in float64 here, in float32 elsewhere.
+SciPy's `cg` takes the same steps, as exactly and as fast. But its sums are dot products of the
+BLAS, whose last bits may change with its number of threads (seen in float64 with OpenBLAS).
 """
 
 from __future__ import annotations
