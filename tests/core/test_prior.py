@@ -13,6 +13,7 @@ from napari_cosparse.core.operators import (
     GlobalOperator,
     Memory,
     OperatorPair,
+    Program,
     bank,
     random_frame,
     record,
@@ -249,3 +250,17 @@ def test_cost_where_products_of_responses_leave_single_precision(extremes):
     expected, _ = Formula(pair, None, eps)(image)
     assert cost == pytest.approx(expected, rel=1e-6)
     assert np.isfinite(gradient).all()
+
+
+def test_recorded_lines_leave_no_holes() -> None:
+    """A line that grows is cut once, at its largest: what is left unused would count as memory."""
+    places = []
+
+    def write(program: Program) -> None:
+        for name, size in (("a", 64), ("b", 16), ("a", 128), ("b", 32), ("c", 16)):
+            places.append(program.memory.plane(name, (size,), np.dtype(np.float32)))
+
+    record(write, Memory())
+    last = {id_: place.ctypes.data for id_, place in zip("abc", places[-3:], strict=True)}
+    assert last["b"] - last["a"] == 4 * 128
+    assert last["c"] - last["b"] == 4 * 32

@@ -52,6 +52,16 @@ class Memory:
             line = self._lines[name] = self._cut(size)
         return line[:size].view(dtype).reshape(shape)
 
+    def reserve(self, other: Memory) -> None:
+        """Make room for all that another memory was asked for.
+
+        Parameters
+        ----------
+        other : Memory
+        """
+        for name, line in other._lines.items():
+            self.plane(name, line.shape, line.dtype)
+
     def _cut(self, size: int) -> NDArray[np.uint8]:
         """Cut a line off a block: NumPy asks for huge pages for large arrays only."""
         whole = -(-size // LINE) * LINE
@@ -110,7 +120,9 @@ def record(write: Callable[[Program], None], memory: Memory) -> Program:
     -------
     Program
     """
-    write(Program(memory))  # finds out how much memory is needed: memory that grows moves
+    trial = Program()  # finds the sizes: memory that grows moves, and leaves holes
+    write(trial)
+    memory.reserve(trial.memory)
     program = Program(memory)
     write(program)
     return program
