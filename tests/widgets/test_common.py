@@ -36,6 +36,14 @@ def test_it_fits_a_small_screen_and_nothing_is_cut_off(any_panel, qtbot):
     assert any_panel.pane.minimumSizeHint().width() >= inside.minimumSizeHint().width()
 
 
+def test_title_of_the_dock_is_not_cut(any_panel):
+    dock = any_panel.parent()
+    title = dock.titleBarWidget().layout()
+    wanted = title.minimumSize().width()
+    assert wanted > title.parent().fontMetrics().horizontalAdvance(dock.windowTitle())
+    assert any_panel.minimumSizeHint().width() >= wanted
+
+
 @pytest.mark.skipif(API_NAME == "PySide6", reason="PySide6 deletes the widgets that are visited")
 def test_keyboard_goes_down_the_rows(any_panel):
     stops = [row.native for row in any_panel.form.rows]

@@ -31,7 +31,7 @@ def pair_of_viewer(viewer, name="learned"):
 def test_panel_offers_the_knobs_of_the_core_and_explains_each(learn_panel):
     offered = {row.name for row in learn_panel.form.rows}
     wanted = set(signature(learn_operators).parameters) - {"report", "invalid"}
-    assert offered == wanted | {"invalid_u", "invalid_v", "bank", "pair_name"}
+    assert offered == wanted | {"invalid_u", "invalid_v", "bank", "pair_name", "level"}
     assert all(row.tooltip for row in learn_panel.form.rows)
 
 

@@ -1,12 +1,14 @@
 """Whether a result goes to memory or to a store, and who decides."""
 
+import json
+
 import dask.array as da
 import numpy as np
 import pytest
 
 from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.tiles import open_levels
-from napari_cosparse.widgets import _output, _store_job
+from napari_cosparse.widgets import _output, _store_check
 
 
 @pytest.fixture
@@ -56,7 +58,8 @@ def test_path_of_the_store_can_be_changed_and_is_checked(panel, viewer, home):
     panel.refresh()
     assert panel.form.store.value == str(home / "mine.zarr")
     assert panel.button.isEnabled()
-    panel.form.store.value = str(home)
+    (home / "there.zarr").mkdir()
+    panel.form.store.value = str(home / "there.zarr")
     assert "exists already" in panel.about.text()
     assert not panel.button.isEnabled()
     panel.form.store.value = str(home / "no/out.zarr")
@@ -67,7 +70,7 @@ def test_path_of_the_store_can_be_changed_and_is_checked(panel, viewer, home):
 
 def test_folder_that_cannot_be_written_to_is_told_before_the_run(panel, viewer, home, monkeypatch):
     add_huge(viewer)
-    monkeypatch.setattr(_store_job.os, "access", lambda path, *_: path != home)
+    monkeypatch.setattr(_store_check.os, "access", lambda path, *_: path != home)
     panel.form.store.value = str(home / "mine.zarr")
     assert f"{home / 'mine.zarr'} cannot be made: {home}" in panel.about.text()
     assert not panel.button.isEnabled()
@@ -163,3 +166,119 @@ def test_settings_keep_where_the_result_goes(panel, viewer, home, tmp_path):
     panel.load_settings(tmp_path / "s.json")
     assert panel.form.output.value == "store"
     assert panel.form.store.value == str(home / "mine.zarr")
+
+
+@pytest.fixture
+def stored(panel, viewer, scene, run, tmp_path):
+    """Path of a store that a run has just written; without noise, so that nothing is estimated."""
+    add_scene(viewer, scene)
+    panel.form.noise.value = "0"
+    panel.form.output.value = "store"
+    panel.form.store.value = str(tmp_path / "mine.ome.zarr")
+    assert not panel.form.overwrite.native.isVisibleTo(panel)
+    run()
+    return tmp_path / "mine.ome.zarr"
+
+
+def test_store_that_was_written_says_how_to_go_on(panel, stored):
+    text = panel.about.text()
+    assert f"{stored} exists already" in text
+    assert "choose another name in the row Store, such as mine-2.ome.zarr" in text
+    assert "or tick 'Replace what is there'" in text
+    assert not panel.button.isEnabled()
+    assert panel.form.overwrite.native.isVisibleTo(panel)
+    panel.form.store.value = str(stored.with_name("mine-2.ome.zarr"))
+    assert panel.button.isEnabled()
+    assert not panel.form.overwrite.native.isVisibleTo(panel)
+
+
+def test_store_is_replaced_if_that_is_ticked(panel, viewer, stored, run):
+    old = viewer.layers[-1]
+    before = np.asarray(open_levels(stored)[0])
+    panel.form.overwrite.value = True
+    assert panel.button.isEnabled()
+    panel.form.blur.value = "none"
+    run()
+    assert old not in viewer.layers
+    assert len(viewer.layers) == 3
+    after = np.asarray(open_levels(stored)[0])
+    assert np.abs(after - before).max() > 0
+    np.testing.assert_array_equal(np.asarray(viewer.layers[-1].data), after)
+    assert not panel.form.overwrite.value  # once
+    assert not panel.button.isEnabled()
+
+
+def test_what_is_no_store_is_not_offered_to_be_replaced(panel, viewer, scene, tmp_path):
+    add_scene(viewer, scene)
+    panel.form.output.value = "store"
+    (tmp_path / "notes.zarr").write_text("mine")
+    panel.form.store.value = str(tmp_path / "notes.zarr")
+    panel.form.overwrite.value = True
+    assert "exists already" in panel.about.text()
+    assert "Replace" not in panel.about.text()
+    assert not panel.button.isEnabled()
+    panel.form.store.value = str(tmp_path / "out.tif")
+    assert "must end in .ome.zarr" in panel.about.text()
+
+
+def test_store_that_is_an_input_is_not_replaced(panel, viewer, stored, scene):
+    viewer.layers[-1].name = "fine"
+    viewer.add_image(scene.depth[::8, ::8], name="tiny", scale=(8, 8), translate=(3.5, 3.5))
+    for row, name in ((panel.form.target, "tiny"), (panel.form.guide, "fine")):
+        row.value = next(layer for layer in row.choices if layer.name == name)
+    panel.form.overwrite.value = True
+    assert "holds the layer 'fine'" in panel.about.text()
+    assert not panel.button.isEnabled()
+
+
+@pytest.fixture
+def interrupted(panel, viewer, scene, qtbot, tmp_path):
+    """Cancel a run into a store when its first block is solved."""
+    add_scene(viewer, scene)
+    panel.form.output.value = "store"
+    panel.form.store.value = str(tmp_path / "out.zarr")
+    seen = []
+    panel.runner.stepped.connect(lambda step: seen.append(step.stage))
+    panel.button.click()
+    qtbot.waitUntil(lambda: any("solving" in stage for stage in seen), timeout=30_000)
+    panel.button.click()
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=30_000)
+    return tmp_path / "out.zarr"
+
+
+def test_run_that_was_cancelled_goes_on(panel, viewer, interrupted, run):
+    assert panel.message.text().startswith("Cancelled. An interrupted run lies beside the store")
+    assert "An interrupted run lies beside the store" in panel.about.text()
+    assert len(viewer.layers) == 2
+    run()
+    assert panel.message.text().startswith("Done: 1 block")
+    assert interrupted.exists()
+    assert not interrupted.with_name("out.zarr.partial").exists()
+
+
+def test_run_of_another_job_is_told_and_can_be_replaced(panel, interrupted, run, notifications):
+    panel.form.blur.value = "none"
+    run()
+    assert "belongs to another job" in notifications[-1].message
+    assert "ticking 'Replace what is there' deletes it" in notifications[-1].message
+    panel.form.overwrite.value = True
+    run()
+    assert panel.message.text().startswith("Done: 1 block")
+
+
+def test_store_says_where_it_lies(panel, viewer, scene, run, tmp_path):
+    """Opened elsewhere it has the place that the viewer shows."""
+    place = {"scale": (0.5, 0.25), "translate": (10, -3), "units": "mm"}
+    viewer.add_image(scene.guide, name="guide", rgb=True, **place)
+    viewer.add_image(scene.coarse, name="low", scale=(2, 1), translate=(10.75, -2.625), units="mm")
+    panel.form.output.value = "store"
+    panel.form.store.value = str(tmp_path / "out.ome.zarr")
+    run()
+    told = json.loads((tmp_path / "out.ome.zarr/zarr.json").read_text())["attributes"]["ome"]
+    (multiscale,) = told["multiscales"]
+    assert [axis["unit"] for axis in multiscale["axes"]] == ["millimeter", "millimeter"]
+    kinds = {
+        part["type"]: part[part["type"]]
+        for part in multiscale["datasets"][0]["coordinateTransformations"]
+    }
+    assert kinds == {"scale": [0.5, 0.25], "translation": [10, -3]}

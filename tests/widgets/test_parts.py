@@ -3,11 +3,13 @@
 import napari
 import numpy as np
 import pytest
+from napari.components import ViewerModel
 from napari.layers import Image
 
 from napari_cosparse.layers import Placing
 from napari_cosparse.widgets import _view, show_layers
 from napari_cosparse.widgets._plot import Plot, _runs
+from napari_cosparse.widgets._rows import layer_row
 from napari_cosparse.widgets._text import coverage
 from napari_cosparse.widgets._tips import parameter_tips
 from napari_cosparse.widgets._watch import Watch
@@ -86,3 +88,41 @@ def test_plot_keeps_costs_of_different_stages_apart(qtbot):
     assert _runs([]) == []
     plot.clear()
     assert plot.lines == {}
+
+
+@pytest.fixture
+def layer_box():
+    """A row on a list of layers, and what it told."""
+    viewer = ViewerModel()
+    for name in ("a", "b", "c"):
+        viewer.add_image(np.zeros((4, 4)), name=name)
+    row = layer_row("row", "Row", viewer, (Image,), "none")
+    told = []
+    row.changed.connect(told.append)
+    return viewer, row, told
+
+
+def test_choice_of_a_layer_outlives_its_name(layer_box):
+    viewer, row, told = layer_box
+    chosen = viewer.layers["b"]
+    row.value = chosen
+    viewer.layers["b"].name = "other"
+    viewer.layers["a"].name = "b"
+    row.reset_choices()
+    assert row.value is chosen
+    assert told == [chosen]
+    assert row.current_choice == "other"
+    viewer.layers.remove(chosen)
+    row.reset_choices()
+    assert row.value is not chosen
+    assert told == [chosen, row.value]
+
+
+def test_choice_of_no_layer_is_told(layer_box):
+    viewer, row, told = layer_box
+    assert row.value is None
+    assert row.current_choice == "none"
+    row.value = viewer.layers["c"]
+    row.value = None
+    assert told == [viewer.layers["c"], None]
+    assert row.current_choice == "none"

@@ -144,6 +144,7 @@ def test_result_says_where_it_comes_from(panel, viewer, scene, run):
 
 @pytest.mark.parametrize("kind", ["dask", "multiscale", "leading axis", "float guide"])
 def test_kinds_of_layers_give_the_same_pixels(panel, viewer, scene, run, kind):
+    """K04: unequal chunks of target and guide among them."""
     target, guide = {
         "dask": (da.from_array(scene.coarse, 5), da.from_array(scene.guide, (20, 30, 3))),
         "multiscale": (scene.coarse, [scene.guide, scene.guide[::2, ::2]]),

@@ -13,6 +13,7 @@ from ._region_flaw import region_flaw
 from ._regions import mask_on, point_pairs, points_on
 from ._reopen import layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
+from ._stored import store_place, stored_data
 from ._suggest import suggest
 from ._write import (
     Destination,
@@ -76,6 +77,8 @@ __all__ = [
     "shown_plane",
     "start_from",
     "steps_of",
+    "store_place",
+    "stored_data",
     "suggest",
     "visible_part",
 ]

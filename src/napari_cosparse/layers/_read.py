@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 
+from ._cut import LazyCut, LazyLuminance, luminance
+
 Window = tuple[slice, slice]
-LUMINANCE = (0.299, 0.587, 0.114)  # ITU-R BT.601, as Pillow's and OpenCV's conversion to gray
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +69,26 @@ class Source:
         InputError
             The layer's values are not real numbers, or there is no such plane.
         """
+        self.check_numbers()
+        index = self._index(plane)
+        if not index:
+            return self.pixels
+        cuts_lazily = isinstance(self.pixels, np.ndarray) or hasattr(self.pixels, "dask")
+        return self.pixels[index] if cuts_lazily else LazyCut(self.pixels, index)
+
+    def check_numbers(self) -> None:
+        """Refuse values that are no real numbers, without reading any.
+
+        Raises
+        ------
+        InputError
+            The layer's type is another one.
+        """
         if np.dtype(self.pixels.dtype).kind not in "buif":
             raise InputError(
                 f"layer {self.name!r} holds {self.pixels.dtype} values; real numbers are needed, "
                 "convert the layer first"
             )
-        index = self._index(plane)
-        return self.pixels[index] if index else self.pixels
 
     def load(self, plane: Sequence[int] = (), window: Window | None = None) -> NDArray[Any]:
         """Pixels of one plane as they are, without alpha.
@@ -114,7 +128,7 @@ class Source:
             In the layer's unit; float32 where the layer has colour.
         """
         image = self.load(plane, window)
-        return _luminance(image) if self.rgb else image
+        return luminance(image) if self.rgb else image
 
     @property
     def gray(self) -> Any:  # noqa: ANN401 NumPy, Dask, Zarr or what reads them
@@ -133,42 +147,6 @@ class Source:
                 f"{index}; name one of them"
             )
         return index
-
-
-class LazyLuminance:
-    """Luminance of a colour image, for functions that read what can be cut.
-
-    Parameters
-    ----------
-    pixels : array-like, shape (..., H, W, 3 | 4)
-        NumPy, Dask or Zarr array; a fourth channel is opacity and is left out.
-    """
-
-    def __init__(self, pixels: Any) -> None:  # noqa: ANN401 NumPy, Dask or Zarr
-        """Read nothing yet."""
-        self._pixels = pixels
-        self.shape = tuple(int(n) for n in pixels.shape[:-1])
-        self.ndim, self.dtype = len(self.shape), np.dtype(np.float32)
-        self.chunks = tuple(getattr(pixels, "chunks", self.shape)[: self.ndim])
-
-    def __getitem__(self, part: Any) -> NDArray[np.float32]:  # noqa: ANN401 ints and slices
-        """Read a part.
-
-        Parameters
-        ----------
-        part : tuple of int or slice
-            On the axes without colour.
-
-        Returns
-        -------
-        ndarray, float32
-            In the layer's unit.
-        """
-        return _luminance(np.asarray(self._pixels[part])[..., :3])
-
-
-def _luminance(image: NDArray[Any]) -> NDArray[np.float32]:
-    return np.asarray(image @ np.asarray(LUMINANCE), np.float32)
 
 
 def read(layer: Image | Labels, level: int = 0) -> Source:

@@ -38,7 +38,7 @@ class Destination:
     looks : dict
         The target's colormap and contrast limits; empty for a target in colour.
     inputs : dict
-        Names and files of target and guide, with the levels that are read.
+        Names and files of target and guide, with the levels that are read, and of the operators.
     """
 
     name: str
@@ -48,7 +48,12 @@ class Destination:
     inputs: dict[str, Any]
 
 
-def destination(target: Image, guide: Image, levels: tuple[int, int] = (0, 0)) -> Destination:
+def destination(
+    target: Image,
+    guide: Image,
+    levels: tuple[int, int] = (0, 0),
+    operators: str | None = None,
+) -> Destination:
     """Note where and how the upsampled target is to be shown.
 
     Parameters
@@ -59,6 +64,8 @@ def destination(target: Image, guide: Image, levels: tuple[int, int] = (0, 0)) -
         The high-resolution layer.
     levels : tuple of int
         Pyramid levels of target and guide that are read; the guide's is the result's grid.
+    operators : str, optional
+        Name or file of the operators, for the record.
 
     Returns
     -------
@@ -81,6 +88,7 @@ def destination(target: Image, guide: Image, levels: tuple[int, int] = (0, 0)) -
         inputs={
             "target": input_record(target, levels[0]),
             "guide": input_record(guide, levels[1]),
+            "operators": operators,
         },
     )
 

@@ -1,6 +1,6 @@
 """The panel that learns an operator pair from pairs of layers."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import napari
@@ -10,28 +10,27 @@ from qtpy.QtWidgets import QFileDialog, QHBoxLayout, QPushButton
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import Learned, OperatorPair, bank, learn_steps
-from napari_cosparse.core.progress import Progress
 from napari_cosparse.io import plain, save_operators
 from napari_cosparse.layers import (
     Source,
     atom_layers,
-    grid_of,
     input_record,
     make_record,
     match_stacks,
     pairs_in,
-    place,
     read,
 )
 
+from ._before import check_training
 from ._learn_form import LearnForm
+from ._learn_job import check_registered, coupling_lines, diagnostics_text, learning
+from ._operators_rows import OPERATOR_FILES
 from ._panel import Panel
 from ._plot import Plot
 from ._runner import Steps
 from ._script import learn_script
 from ._scroll import text_label
 
-HALF_A_PIXEL = 0.5
 CHOOSE = (
     "Choose a pair of image layers of two modalities that lie on one another, U on the left and V "
     "on the right. File > Open Sample has a pair to try."
@@ -57,7 +56,7 @@ class LearnPanel(Panel):
         self._pair: OperatorPair | None = None
         self.diagnostics, self.coupling = text_label(), Plot()
         self.save_button = QPushButton("Save the pair ...")
-        self.save_button.setToolTip("<p>Write the operators to a file (.npz).</p>")
+        self.save_button.setToolTip("<p>Write the operators to a file (.cosparse or .npz).</p>")
         self.save_button.clicked.connect(self._ask_path)
         row = QHBoxLayout()
         row.addWidget(self.save_button)
@@ -72,28 +71,29 @@ class LearnPanel(Panel):
 
     def look(self) -> str:
         """Say how many planes there are to learn from."""
-        count = 0
+        self.form.fit()
         pairs = self._pairs()
-        for u, v in pairs:
-            count += match_stacks(read(u), read(v)).planes
-        self._check(pairs)
+        sources = self._sources(pairs)
+        count = sum(match_stacks(u, v).planes for u, v in sources)
+        self._check(pairs, sources)
         sizes = ", ".join(f"{u.name} with {v.name}" for u, v in pairs)
         return f"{count} image pair{'s' * (count != 1)}: {sizes}."
 
     def job(self) -> tuple[Steps, str]:
         """Learn from all planes of all pairs."""
         pairs = self._pairs()
-        self._check(pairs)
-        sources = [(read(u), read(v)) for u, v in pairs]
+        sources = self._sources(pairs)
+        self._check(pairs, sources)
         self._inputs = {
-            f"{name}{number}": input_record(layer)
+            f"{name}{number}": input_record(layer, self._level(layer))
             for number, pair in enumerate(pairs)
             for name, layer in zip("uv", pair, strict=True)
         }
         self._inputs["name"] = self._free_name()
         self.diagnostics.clear()
         self.coupling.clear()
-        return learning(sources, self.form.keywords()), "Learning operators"
+        asked = self.runner.told_to_stop
+        return learning(sources, self.form.keywords(), asked), "Learning operators"
 
     def succeed(self, outcome: Learned) -> str:
         """Show the atoms and what is known of them."""
@@ -126,7 +126,7 @@ class LearnPanel(Panel):
         Parameters
         ----------
         path : str
-            An .npz file.
+            A .cosparse or .npz file.
 
         Raises
         ------
@@ -140,23 +140,44 @@ class LearnPanel(Panel):
     def python(self) -> str:
         """Write a script that learns the same pair."""
         return learn_script(
-            self._pairs(), self.form.keywords(), self._name(), join=self.form.bank.value
+            self._pairs(),
+            self.form.keywords(),
+            self._name(),
+            level=int(self.form.level.value),
+            join=bool(self.form.bank.value),
         )
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Let the pair be saved once there is one."""
         self.save_button.setEnabled(self._pair is not None and not running)
 
-    def _check(self, pairs: list[tuple[Image, Image]]) -> None:
+    def _level(self, layer: Image) -> int:
+        return int(self.form.level.value) if layer.multiscale else 0
+
+    def _sources(self, pairs: list[tuple[Image, Image]]) -> list[tuple[Source, Source]]:
+        return [(read(u, self._level(u)), read(v, self._level(v))) for u, v in pairs]
+
+    def _check(
+        self, pairs: list[tuple[Image, Image]], sources: list[tuple[Source, Source]]
+    ) -> None:
         """Refuse what the core would refuse, before anything runs."""
         keywords = self.form.keywords()
         blank = np.zeros((keywords["side"], keywords["side"]))
         learn_steps([(blank, blank)], **keywords)  # checks at the call; no step is taken
         for u, v in pairs:
-            check_registered(u, v)
+            check_registered(u, v, (self._level(u), self._level(v)))
+        check_training(sources, keywords)
 
     def _pairs(self) -> list[tuple[Image, Image]]:
-        chosen = [(u, v) for u, v in self.form.pairs.value if u is not None and v is not None]
+        chosen = []
+        for number, (u, v) in enumerate(self.form.pairs.value, 1):
+            if u is not None and v is not None:
+                chosen.append((u, v))
+            elif u is not v:
+                raise InputError(
+                    f"Pair {number} has no {'U' if u is None else 'V'} yet: choose a layer, or "
+                    "remove the row (-)."
+                )
         if not chosen:
             raise InputError(CHOOSE)
         return chosen
@@ -177,105 +198,7 @@ class LearnPanel(Panel):
         return next(name for n in range(2, 10**6) if (name := f"{wanted} {n}") not in taken)
 
     def _ask_path(self) -> None:
-        proposed = f"{self._name()}.npz"
-        path = QFileDialog.getSaveFileName(self, "Save the pair", proposed, "Operators (*.npz)")[0]
+        proposed = f"{self._name()}.cosparse"
+        path = QFileDialog.getSaveFileName(self, "Save the pair", proposed, OPERATOR_FILES)[0]
         if path:
             self.guard(lambda: self.save(path))
-
-
-def check_registered(u: Image, v: Image) -> None:
-    """Refuse pairs that are not pixel on pixel.
-
-    Parameters
-    ----------
-    u, v : napari.layers.Image
-        Layers of the two modalities.
-
-    Raises
-    ------
-    InputError
-        They are one layer, or differ in size or place.
-    """
-    if u is v:
-        raise InputError(f"{u.name!r} is chosen as U and as V; choose two layers.")
-    grids = grid_of(v), grid_of(u)
-    found = place(*grids) if grids[0].shape == grids[1].shape else None
-    if (
-        found is None
-        or found.transform is not None
-        or found.factor != (1.0, 1.0)
-        or max(map(abs, found.origin)) > HALF_A_PIXEL
-    ):
-        sizes = " and ".join(f"{g.shape[0]} x {g.shape[1]}" for g in reversed(grids))
-        raise InputError(
-            f"{u.name!r} and {v.name!r} ({sizes} pixels) do not lie on one another pixel by pixel: "
-            "register them first, with the result resampled onto the fixed layer."
-        )
-
-
-def learning(sources: list[tuple[Source, Source]], keywords: dict[str, Any]) -> Steps:
-    """Prepare a run; the pixels are read when it starts, in the worker.
-
-    Parameters
-    ----------
-    sources : list of tuple of Source
-        Pixels of U and V of each pair; stacks give one pair a plane.
-    keywords : dict
-        Of `learn_operators`.
-
-    Returns
-    -------
-    callable
-        Makes the generator of `Progress` that returns `Learned`.
-    """
-
-    def steps() -> Generator[Progress, None, Learned]:
-        yield Progress("Reading the layers", 0, 0)
-        pairs = [
-            (u.load(ours), v.load(theirs))
-            for u, v in sources
-            for ours, theirs in match_stacks(u, v).pairs()
-        ]
-        return (yield from learn_steps(pairs, **keywords))
-
-    return steps
-
-
-def diagnostics_text(summary: dict[str, float | None]) -> str:
-    """Say what was measured of a pair.
-
-    Parameters
-    ----------
-    summary : dict
-        As `Diagnostics.summary` gives it.
-
-    Returns
-    -------
-    str
-        Lines.
-    """
-    told = {name: "unknown" if value is None else f"{value:.3g}" for name, value in summary.items()}
-    return (
-        "Condition {condition_u} (U), {condition_v} (V): 1 is a tight frame.\n"
-        "Coherence {coherence_u} (U), {coherence_v} (V): 1 means two equal atoms.\n"
-        "Silent on {activity_u} (U) and {activity_v} (V) of the patches.\n"
-        "V is silent where U is: {matched}; for shuffled pairs {shuffled}."
-    ).format(**told)
-
-
-def coupling_lines(outcome: Learned) -> dict[str, list[float]]:
-    """Rates of the coupling, for the plot: sorted, so that two curves can be told apart.
-
-    Parameters
-    ----------
-    outcome : Learned
-        What was learned.
-
-    Returns
-    -------
-    dict of str to list of float
-        Matched and shuffled, in the order of the matched rates.
-    """
-    matched, shuffled = outcome.diagnostics.matched, outcome.diagnostics.shuffled
-    order = np.argsort(np.nan_to_num(matched))
-    return {"matched": matched[order].tolist(), "shuffled": shuffled[order].tolist()}

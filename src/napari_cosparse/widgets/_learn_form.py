@@ -13,6 +13,8 @@ from ._tips import parameter_tips
 TIPS = {
     "bank": "<p>Add differences of pixels at distances to the learned atoms: better for "
     "upsampling, not for registration.</p>",
+    "level": "<p>Pyramid level that is read of layers that have several; 0 is the finest. Of large "
+    "images parts are read.</p>",
     "pair_name": "<p>What the pair is called in this viewer; all panels offer it at once.</p>",
 }
 TWO = ("kappa", "mu", "thresholds")
@@ -32,6 +34,7 @@ class LearnForm(Form):
         """Make the rows with the core's defaults."""
         super().__init__()
         self.pairs = PairRows(viewer)
+        self.level = whole_row("level", "Level", 0, 0, 99)
         self.side = whole_row("side", "Patch side", DEFAULTS["side"], 2, 15)
         self.atoms = text_row("atoms", "Atoms", "2 x side x side")
         self.samples = whole_row("samples", "Patches", DEFAULTS["samples"], 1)
@@ -49,13 +52,21 @@ class LearnForm(Form):
         tips = parameter_tips(learn_operators)
         tips |= {"invalid_u": tips["invalid"], "invalid_v": tips["invalid"], **TIPS}
         self.fill(
-            (self.pairs, self.side, self.atoms, self.samples, self.pair_name),
+            (self.pairs, self.level, self.side, self.atoms, self.samples, self.pair_name),
             (
                 *(self.symmetries, self.bank, self.invalid_u, self.invalid_v, self.iterations),
                 *(self.nu, *pairs, self.seed),
             ),
             tips,
         )
+
+    def fit(self) -> None:
+        """Show the level where there is a choice."""
+        layers = [layer for pair in self.pairs.value for layer in pair if layer is not None]
+        many = any(layer.multiscale for layer in layers)
+        self.show_row("level", shown=many)
+        if layers and not many:
+            self.level.value = 0
 
     def keywords(self) -> dict[str, Any]:
         """Read the rows that are keywords of `learn_operators`.

@@ -6,11 +6,11 @@ from typing import Any
 
 from napari.layers import Layer
 from napari.utils.notifications import show_info
-from qtpy.QtCore import QEvent
+from qtpy.QtCore import QEvent, QSize
 from qtpy.QtGui import QGuiApplication
-from qtpy.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from qtpy.QtWidgets import QDockWidget, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.errors import InputError, OccupiedError
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.layers import LayerData
 
@@ -78,6 +78,10 @@ class Panel(QWidget):
         """Write a script that gives the same result; may raise `InputError`."""
         raise NotImplementedError
 
+    def spell(self, option: str) -> str:
+        """Say what to do for an option of the core to be switched on."""
+        return f"{option}=True"
+
     def update_parts(self, *, running: bool, ready: bool) -> None:
         """Enable what a subclass has beside the form."""
 
@@ -88,13 +92,7 @@ class Panel(QWidget):
         self.reset_choices()
 
     def reset_choices(self, event: object = None) -> None:  # noqa: ARG002 napari hands it over
-        """Offer the layers that are open now; napari calls this when they change.
-
-        Parameters
-        ----------
-        event : object, optional
-            Not used.
-        """
+        """Offer the layers that are open now; napari calls this when they change."""
         self.form.reset_choices()
         self.refresh()
 
@@ -108,14 +106,17 @@ class Panel(QWidget):
                 self.reset_choices()
         return bool(handled)
 
-    def refresh(self, event: object = None) -> None:  # noqa: ARG002 signals hand over an event
-        """Bring texts and buttons into line with the layers and the runner: the only place.
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 Qt's name
+        """As wide as the contents and the title of the dock, which napari would cut."""
+        hint, dock = super().minimumSizeHint(), self.parent()
+        bar = dock.titleBarWidget() if isinstance(dock, QDockWidget) else None
+        title = None if bar is None else bar.layout()
+        if title is not None:
+            hint.setWidth(max(hint.width(), title.minimumSize().width()))
+        return hint
 
-        Parameters
-        ----------
-        event : object, optional
-            Not used.
-        """
+    def refresh(self, event: object = None) -> None:  # noqa: ARG002 signals hand over an event
+        """Bring texts and buttons into line with the layers and the runner: the only place."""
         running, reason = self.runner.running, ""
         self._watch.follow({layer for layer in self.inputs() if layer is not None})
         try:
@@ -171,6 +172,8 @@ class Panel(QWidget):
         error : Exception
             What was raised.
         """
+        if isinstance(error, OccupiedError):
+            error = InputError(error.spelled(self.spell))
         tell(error)
         self.message.setText(f"Nothing was computed: {error}")
         self.refresh()
@@ -223,7 +226,8 @@ class Panel(QWidget):
         buttons.addWidget(self.button, 1)
         buttons.addWidget(self.more)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 6, 6, 6)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(4)
         layout.addWidget(self.pane, 1)
         layout.addLayout(buttons)
         layout.addLayout(self.report)

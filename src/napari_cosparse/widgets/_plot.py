@@ -9,6 +9,7 @@ from qtpy.QtWidgets import QSizePolicy, QWidget
 
 COLOURS = ("#3daee9", "#f28e2b")  # seen on light and on dark
 MARGIN = 6
+HEIGHT = 64  # pixels: two of them and all buttons fit on a screen of 768
 LOGARITHMIC_FROM = 20.0  # ratio of largest to smallest value
 
 
@@ -21,7 +22,7 @@ class Plot(QWidget):
         self._title = ""
         self._lines: dict[str, list[float]] = {}
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFixedHeight(96)
+        self.setFixedHeight(HEIGHT)
         self.setVisible(False)
 
     @property
@@ -71,7 +72,7 @@ class Plot(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802 Qt's name
         """Prefer a wide and low plot."""
-        return QSize(240, 96)
+        return QSize(240, HEIGHT)
 
     def paintEvent(self, _event: QPaintEvent | None) -> None:  # noqa: N802 Qt's name
         """Draw frame, lines and texts."""

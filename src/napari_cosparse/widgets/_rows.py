@@ -9,6 +9,33 @@ from napari.layers import Layer
 from qtpy.QtWidgets import QComboBox, QFileDialog, QLineEdit, QSizePolicy, QStyle
 
 
+class LayerBox(ComboBox):
+    """Offers layers. A choice stays with its layer when that is renamed; no layer can be a choice.
+
+    Parameters
+    ----------
+    none : str, optional
+        Text of a first entry that stands for no layer.
+    **settings
+        Of a magicgui ComboBox.
+    """
+
+    def __init__(self, none: str | None = None, **settings: Any) -> None:  # noqa: ANN401 magicgui's
+        """Make the row; without `nullable` magicgui would not tell that no layer was chosen."""
+        self.null_string = none or ""
+        super().__init__(nullable=none is not None, **settings)
+
+    def reset_choices(self, *event: Any) -> None:  # noqa: ANN401 napari's event
+        """Ask for the layers again; magicgui alone finds the choice by the name it had."""
+        before = self.value
+        with self.changed.blocked():
+            super().reset_choices(*event)
+            if before is not None and before in self.choices:
+                self.value = before
+        if self.value is not before:
+            self.changed.emit(self.value)
+
+
 def layer_row(
     name: str,
     label: str,
@@ -31,16 +58,15 @@ def layer_row(
 
     Returns
     -------
-    magicgui.widgets.ComboBox
+    LayerBox
         Its value is a layer, or None. `reset_choices` looks at the viewer again.
     """
 
-    def offered(_row: object) -> list[tuple[str, Layer | None]]:
+    def offered(_row: object) -> list[tuple[str, Layer]]:
         layers = [getattr(layer, "__wrapped__", layer) for layer in viewer.layers]
-        found: list[tuple[str, Layer | None]] = [] if none is None else [(none, None)]
-        return found + [(layer.name, layer) for layer in layers if isinstance(layer, kinds)]
+        return [(layer.name, layer) for layer in layers if isinstance(layer, kinds)]
 
-    return _narrow(ComboBox(name=name, label=label, choices=offered))
+    return _narrow(LayerBox(none, name=name, label=label, choices=offered))
 
 
 def choice_row(name: str, label: str, choices: Sequence[str] | dict[str, Any]) -> ComboBox:

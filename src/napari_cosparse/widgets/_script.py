@@ -1,40 +1,46 @@
-"""Scripts that give the same result as a panel."""
+"""Scripts that give the same results as the panels for upsampling and for learning."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from napari.layers import Layer
+from napari.layers import Image
 
-from napari_cosparse import __version__
 from napari_cosparse.core.reconstruction import Settings
 
 from ._configure import memory_bytes
 from ._job import Pair
+from ._script_parts import keyword_lines, literal, opening, whole_script
 
-HEAD = f'''"""Made by napari-cosparse {__version__}. Run it in napari's console, where the layers
-are open, or open the files that are named below first."""
-
-import napari
-import numpy as np
-
-import napari_cosparse as nc
-from napari_cosparse.core.operators import bank
-from napari_cosparse.layers import {{names}}
-
-viewer = napari.current_viewer() or napari.Viewer()
-'''
 NOT_IN_SCRIPT = {"weights", "start", "solver", "seed"}
+ADD = "viewer.add_layer(napari.layers.Layer.create(*made))\n"
 
 
-def upsample_script(pair: Pair, operators: str, settings: Settings) -> str:
+@dataclass(frozen=True)
+class Operators:
+    """Which operators a script uses.
+
+    Attributes
+    ----------
+    python : str
+        Python expression of them.
+    name : str
+        Name or file, for the record of the result.
+    """
+
+    python: str
+    name: str
+
+
+def upsample_script(pair: Pair, operators: Operators, settings: Settings) -> str:
     """Write a script that upsamples as the panel does.
 
     Parameters
     ----------
     pair : Pair
         The layers.
-    operators : str
-        Python expression of the operators.
+    operators : Operators
+        The operators.
     settings : Settings
         As `placed` completes them.
 
@@ -43,36 +49,28 @@ def upsample_script(pair: Pair, operators: str, settings: Settings) -> str:
     str
         Python.
     """
-    told = {k: v for k, v in settings.as_json().items() if k not in NOT_IN_SCRIPT}
-    keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
-    names = "destination, layer_data, match_stacks, pairs_in, read"
-    return f"""{head(names, {"target": pair.target, "guide": pair.guide})}
-target, guide = viewer.layers[{pair.target.name!r}], viewer.layers[{pair.guide.name!r}]
-levels = {pair.levels!r}  # of the pyramids, for target and guide
-low, fine = read(target, levels[0]), read(guide, levels[1])
-results = [
+    body = f"""{_sources(pair)}results = [
     nc.upsample(
         low.load_gray(ours),
         fine.load(theirs),
-        {operators},
-{indented(keywords, 8)}
-    )
+        {operators.python},
+{_told(settings, "    ")}    )
     for ours, theirs in match_stacks(low, fine).pairs()
 ]
-made = layer_data(results, destination(target, guide, levels))
-viewer.add_layer(napari.layers.Layer.create(*made))
-"""
+made = layer_data(results, destination(target, guide, levels, {operators.name!r}))
+{ADD}"""
+    return whole_script(f"Upsamples {pair.target.name!r}", body)
 
 
-def store_script(pair: Pair, operators: str, settings: Settings, path: str) -> str:
+def store_script(pair: Pair, operators: Operators, settings: Settings, path: str) -> str:
     """Write a script that upsamples into a store as the panel does.
 
     Parameters
     ----------
     pair : Pair
         The layers.
-    operators : str
-        Python expression of the operators.
+    operators : Operators
+        The operators.
     settings : Settings
         As `placed` completes them.
     path : str
@@ -83,91 +81,42 @@ def store_script(pair: Pair, operators: str, settings: Settings, path: str) -> s
     str
         Python.
     """
-    told = {k: v for k, v in settings.as_json().items() if k not in NOT_IN_SCRIPT}
-    keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
-    return f"""{head("pairs_in, read", {"target": pair.target, "guide": pair.guide})}
+    body = f"""{_sources(pair)}where = destination(target, guide, levels, {operators.name!r})
 stored = nc.upsample_to_store(
-    read(viewer.layers[{pair.target.name!r}], {pair.levels[0]}).gray,
-    read(viewer.layers[{pair.guide.name!r}], {pair.levels[1]}).pixels,
+    low.gray,
+    fine.pixels,
     {path!r},
-    {operators},
+    {operators.python},
     memory={int(memory_bytes())},
-    colour=(False, {bool(pair.guide.rgb)}),
-{indented(keywords, 4)}
-)
+    colour=(False, fine.rgb),
+    **store_place(where),
+{_told(settings)})
 print(stored)
-"""
-
-
-def head(names: str, layers: Mapping[str, Layer]) -> str:
-    """Begin a script: imports, and where its layers came from.
-
-    Parameters
-    ----------
-    names : str
-        What it imports from `napari_cosparse.layers`.
-    layers : mapping of str to Layer
-        Its inputs.
-
-    Returns
-    -------
-    str
-        Python.
-    """
-    told = [f"# {role}: {origin(layer)}" for role, layer in layers.items()]
-    return HEAD.format(names=names) + "\n".join(told)
-
-
-def origin(layer: Layer) -> str:
-    """Say in one line where a layer came from.
-
-    Parameters
-    ----------
-    layer : napari.layers.Layer
-        Any layer.
-
-    Returns
-    -------
-    str
-    """
-    if layer.source.path is not None:
-        return f"layer {layer.name!r}, viewer.open({str(layer.source.path)!r})"
-    if layer.source.sample is not None:
-        plugin, key = layer.source.sample
-        return f"layer {layer.name!r}, viewer.open_sample({plugin!r}, {key!r})"
-    return f"layer {layer.name!r}, not from a file"
-
-
-def indented(keywords: Mapping[str, Any], width: int) -> str:
-    """Write keywords, one a line.
-
-    Parameters
-    ----------
-    keywords : mapping
-        Names and values.
-    width : int
-        Spaces before each.
-
-    Returns
-    -------
-    str
-    """
-    return "\n".join(f"{' ' * width}{name}={value!r}," for name, value in keywords.items())
+made = stored_data(open_levels(stored.path), stored, where)
+{ADD}"""
+    return whole_script(f"Upsamples {pair.target.name!r} into a store", body)
 
 
 def learn_script(
-    pairs: Sequence[tuple[Layer, Layer]], keywords: Mapping[str, Any], name: str, *, join: bool
+    pairs: Sequence[tuple[Image, Image]],
+    keywords: Mapping[str, Any],
+    name: str,
+    *,
+    level: int = 0,
+    join: bool = False,
 ) -> str:
     """Write a script that learns as the panel does.
 
     Parameters
     ----------
-    pairs : sequence of tuple of Layer
+    pairs : sequence of tuple of Image
         Layers of U and V.
     keywords : mapping
         Of `learn_operators`.
     name : str
         What the pair is called.
+    level : int
+        Level of the pyramids among them.
     join : bool
         Whether differences are added.
 
@@ -176,23 +125,43 @@ def learn_script(
     str
         Python.
     """
-    layers = {
-        f"{modality}{number}": layer
-        for number, pair in enumerate(pairs)
-        for modality, layer in zip("uv", pair, strict=True)
-    }
-    named = [(u.name, v.name) for u, v in pairs]
-    return f"""{head("atom_layers, match_stacks, read", layers)}
-pairs = []
-for u, v in {named!r}:
-    first, second = read(viewer.layers[u]), read(viewer.layers[v])
-    for ours, theirs in match_stacks(first, second).pairs():
-        pairs.append((first.load(ours), second.load(theirs)))
+    layers: dict[str, Image] = {}
+    for layer in (layer for pair in pairs for layer in pair):
+        layers.setdefault(layer.name, layer)
+    variables = {name: f"layer{number}" for number, name in enumerate(layers)}
+    opened = opening({variables[name]: layer for name, layer in layers.items()})
+    read = [
+        ", ".join(
+            f"read({variables[layer.name]}, {level if layer.multiscale else 0})" for layer in pair
+        )
+        for pair in pairs
+    ]
+    rows = "".join(f"    ({both}),\n" for both in read)
+    body = f"""{opened}pairs = []
+for u, v in [
+{rows}]:
+    for ours, theirs in match_stacks(u, v).pairs():
+        pairs.append((u.lazy(ours), v.lazy(theirs)))
 learned = nc.learn_operators(
     pairs,
-{indented(keywords, 4)}
-)
-pair = {"bank(learned.pair)" if join else "learned.pair"}
-for made in atom_layers(pair, {name!r}):
-    viewer.add_layer(napari.layers.Layer.create(*made))
+{keyword_lines({key: literal(value) for key, value in keywords.items()})})
+for made in atom_layers({"bank(learned.pair)" if join else "learned.pair"}, {name!r}):
+    {ADD}"""
+    return whole_script(f"Learns the operator pair {name!r}", body)
+
+
+def _sources(pair: Pair) -> str:
+    """Find or open target and guide."""
+    return f"""{opening({"target": pair.target, "guide": pair.guide})}\
+levels = {pair.levels!r}  # of the pyramids, for target and guide
+low, fine = read(target, levels[0]), read(guide, levels[1])
 """
+
+
+def _told(settings: Settings, space: str = "") -> str:
+    """Keywords of `upsample`, to the last digit, one a line."""
+    told = {k: v for k, v in settings.as_json().items() if k not in NOT_IN_SCRIPT}
+    lines = keyword_lines(
+        {k: repr(tuple(v) if isinstance(v, list) else v) for k, v in told.items()}
+    )
+    return "".join(f"{space}{line}\n" for line in lines.splitlines())

@@ -1,25 +1,14 @@
 """Upsample into a Zarr store: results beyond the memory, or to be kept."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from napari_cosparse import api
-from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.reconstruction import Settings
-from napari_cosparse.layers import (
-    METADATA_KEY,
-    Destination,
-    LayerData,
-    limits_of,
-    make_record,
-    match_stacks,
-)
-from napari_cosparse.tiles import Stored, open_levels
+from napari_cosparse.layers import Destination, store_place
+from napari_cosparse.tiles import Stored
 
 from ._configure import memory_bytes, preference
 from ._job import Pair
@@ -28,44 +17,14 @@ from ._runner import Steps
 ARRAYS = ("weights", "start")  # settings that the panel never sets
 
 
-def check_store(pair: Pair, path: str) -> None:
-    """Refuse what cannot be written to a store.
-
-    Parameters
-    ----------
-    pair : Pair
-        The layers.
-    path : str
-        Where the store is to be.
-
-    Raises
-    ------
-    InputError
-        The message says why.
-    """
-    if Path(path).exists():
-        raise InputError(f"{path} exists already; choose another name for the store.")
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; choose another store.")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(
-            f"{path} cannot be made: {folder} cannot be written to; choose another store."
-        )
-    target, guide = pair.sources()
-    stack = match_stacks(target, guide)
-    if stack.shape != target.leading or guide.leading not in ((), target.leading):
-        raise InputError(
-            "Into a store, target and guide need the same planes, or the guide just one; they "
-            f"have {target.leading} and {guide.leading}."
-        )
-
-
 def storing(
     pair: Pair,
     operators: str | Path | OperatorPair,
     settings: Settings,
     path: str,
+    *,
+    where: Destination,
+    overwrite: bool = False,
     cancelled: Callable[[], bool] | None = None,
 ) -> Steps:
     """Prepare a run in blocks, within the memory of the preferences.
@@ -80,6 +39,10 @@ def storing(
         As `placed` completes them.
     path : str
         The store.
+    where : Destination
+        Where the result lies.
+    overwrite : bool
+        Whether a store that is there, or what another run left, is replaced.
     cancelled : callable, optional
         Asked whether to stop.
 
@@ -105,49 +68,13 @@ def storing(
             memory=int(memory_bytes()),
             threads=threads,
             colour=(False, guide.rgb),
+            overwrite=overwrite,
             cancelled=cancelled,
+            **store_place(where),
             **keywords,
         )
 
     return steps
-
-
-def stored_layer(stored: Stored, where: Destination) -> LayerData:
-    """Show a store, without reading more of it than its coarsest level.
-
-    Parameters
-    ----------
-    stored : Stored
-        What the core returned.
-    where : Destination
-        What `destination` noted before the run.
-
-    Returns
-    -------
-    tuple of (zarr array or list, dict, str)
-        Layer data on the guide's grid.
-    """
-    levels = open_levels(stored.path)
-    looks = where.looks or {"contrast_limits": limits_of(np.asarray(levels[-1]))}
-    record = make_record(
-        "upsample",
-        stored.parameters,
-        where.inputs,
-        store=str(stored.path),
-        blocks=stored.blocks,
-        misfit=float(stored.misfit),
-        disagreement=list(stored.disagreement),
-    )
-    many = len(levels) > 1
-    state = {
-        "name": where.name,
-        "rgb": False,
-        "multiscale": many,
-        **where.placement,
-        **looks,
-        "metadata": {METADATA_KEY: record},
-    }
-    return levels if many else levels[0], state, "image"
 
 
 def stored_text(stored: Stored) -> str:
@@ -164,7 +91,8 @@ def stored_text(stored: Stored) -> str:
         Two sentences.
     """
     apart = f"; blocks differ by at most {stored.disagreement[1]:.3g}" if stored.blocks > 1 else ""
+    again = f" ({stored.resumed} of them from an earlier run)" if stored.resumed else ""
     return (
-        f"Done: {stored.blocks} block{'s' * (stored.blocks != 1)} in {stored.path}. "
+        f"Done: {stored.blocks} block{'s' * (stored.blocks != 1)}{again} in {stored.path}. "
         f"Misfit to the target at most {stored.misfit:.3g}{apart}."
     )

@@ -11,18 +11,20 @@ from qtpy.QtWidgets import QHBoxLayout, QPushButton
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.reconstruction import Settings, upsample
 from napari_cosparse.layers import (
+    METADATA_KEY,
     Destination,
     destination,
     layer_data,
-    match_stacks,
     preview_data,
     preview_place,
     shown_plane,
+    stored_data,
     suggest,
     visible_part,
 )
-from napari_cosparse.tiles import Stored
+from napari_cosparse.tiles import Stored, open_levels
 
+from ._before import check_pair, remarks
 from ._configure import default_operators
 from ._handover import open_register
 from ._job import Outcome, Pair, pair_up, placed, upsampling
@@ -30,11 +32,13 @@ from ._output import choose_output, propose_store
 from ._panel import Panel
 from ._preview import Part, part_to_preview
 from ._runner import Steps
-from ._script import store_script, upsample_script
-from ._store_job import check_store, stored_layer, stored_text, storing
+from ._script import Operators, store_script, upsample_script
+from ._store_check import REPLACE, check_store, free_path, unfinished
+from ._store_job import stored_text, storing
 from ._text import pair_text, turned_text, verdict
 from ._upsample_form import UpsampleForm
 
+UNFINISHED = "An interrupted run lies beside the store: the same run goes on from there."
 PREVIEW_TIP = (
     "<p>Compute the middle of what is visible, in a second or two, as a layer that the next "
     "preview and the whole run replace.</p>"
@@ -109,29 +113,37 @@ class UpsamplePanel(Panel):
             store=output.store, propose=lambda: self._proposal(pair)
         )
         if output.store:
-            check_store(pair, self._store)
-        return " ".join(filter(None, (pair_text(pair, settings), output.reason)))
+            check_store(pair, self._store, overwrite=bool(self.form.overwrite.value))
+        check_pair(pair, settings)
+        left = UNFINISHED if unfinished(self._store) else ""
+        told = pair_text(pair, settings), remarks(pair, settings), output.reason, left
+        return " ".join(filter(None, told))
 
     def job(self) -> tuple[Steps, str]:
         """Upsample all planes."""
         pair, settings = self._pair_and_settings()
         self._suggested = None  # whoever runs a pair has chosen it
-        self._where = destination(pair.target, pair.guide, pair.levels)
+        where = self._where = self._destination(pair)
         self._part = None
         self.register_button.setVisible(False)
         operators, title = self.form.pair.source(), f"Upsampling {pair.target.name}"
         asked = self.runner.told_to_stop
         self.look()  # files may have come to be since
         if self._store:
-            return storing(pair, operators, settings, self._store, asked), title
+            steps = storing(
+                *(pair, operators, settings, self._store),
+                where=where,
+                overwrite=bool(self.form.overwrite.value),
+                cancelled=asked,
+            )
+            return steps, title
         return upsampling(pair, operators, settings, cancelled=asked), title
 
     def succeed(self, outcome: Outcome | Stored) -> str:
         """Add the result, or the preview."""
         self._drop_preview()
         if isinstance(outcome, Stored):
-            if self._where is not None:
-                self.add_layers([stored_layer(outcome, self._where)])
+            self._show_stored(outcome)
             return stored_text(outcome)
         if self._where is not None and self._part is None:
             self.add_layers([layer_data(outcome.results, self._where, outcome.alignment)])
@@ -146,13 +158,21 @@ class UpsamplePanel(Panel):
         text = verdict(outcome.results, outcome.alignment)
         return text if self._part is None else f"Preview of the middle of the view. {text}"
 
+    def stop_early(self) -> str:
+        """Say how a run into a store goes on."""
+        return f"Cancelled. {UNFINISHED}" if unfinished(self._store) else "Cancelled."
+
+    def spell(self, option: str) -> str:
+        """Name the row of an option of the core."""
+        return f"ticking {REPLACE!r}" if option == "overwrite" else super().spell(option)
+
     def python(self) -> str:
-        """Write a script that gives the same layer."""
+        """Write a script that gives the same layer; a store gets a name that is free."""
         pair, settings = self._pair_and_settings()
-        operators = self.form.pair.python()
+        chosen = Operators(self.form.pair.python(), self.form.pair.told())
         if self._store:
-            return store_script(pair, operators, settings, self._store)
-        return upsample_script(pair, operators, settings)
+            return store_script(pair, chosen, settings, free_path(self._store))
+        return upsample_script(pair, chosen, settings)
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the preview when a run is possible."""
@@ -169,6 +189,19 @@ class UpsamplePanel(Panel):
         pair = self._pair()
         return pair, placed(pair, self.form.settings())
 
+    def _destination(self, pair: Pair) -> Destination:
+        return destination(pair.target, pair.guide, pair.levels, self.form.pair.told())
+
+    def _show_stored(self, stored: Stored) -> None:
+        """Add the layer that reads a store; layers that showed what it replaced are empty now."""
+        for layer in list(self.viewer.layers):
+            record = layer.metadata.get(METADATA_KEY)
+            if isinstance(record, dict) and record.get("store") == str(stored.path):
+                self.viewer.layers.remove(layer)
+        self.form.overwrite.value = False  # of the next one nobody has said so
+        if self._where is not None:
+            self.add_layers([stored_data(open_levels(stored.path), stored, self._where)])
+
     def _proposal(self, pair: Pair) -> str:
         """Path for a store; the same for the same pair until there is something."""
         name, path = self._proposed
@@ -184,11 +217,10 @@ class UpsamplePanel(Panel):
         except InputError as error:
             self.fail(error)
             return
-        match_stacks(*pair.sources())
         point = self.viewer.dims.point
         planes = shown_plane(pair.target, point), shown_plane(pair.guide, point)
         self._suggested = None
-        self._where = destination(pair.target, pair.guide, pair.levels)
+        self._where = self._destination(pair)
         self._part = part
         corner = part.guide[0].start, part.guide[1].start
         self._place = preview_place(pair.guide, pair.levels[1], corner)

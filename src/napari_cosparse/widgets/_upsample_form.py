@@ -1,6 +1,7 @@
 """The settings of the upsampling panel."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from napari.layers import Image
@@ -12,6 +13,7 @@ from ._form import Form
 from ._numbers import Numbers, matrix_text, parse_matrix, parse_number, parse_numbers
 from ._operators_rows import OPERATOR_TIPS, OperatorRows
 from ._rows import choice_row, flag_row, layer_row, path_row, text_row, whole_row
+from ._store_check import REPLACE, unfinished
 from ._tips import parameter_tips
 
 STRAIGHT = ("factor", "origin", "phase")  # rows that have no say if there is a transform
@@ -25,6 +27,8 @@ TIPS = {
     "needs more memory than the preferences allow.</p>",
     "store": "<p>Folder to write the result to, block by block within the memory of the "
     "preferences; a name that ends in .ome.zarr gives a pyramid.</p>",
+    "overwrite": "<p>Replace the store of that name once the new result is complete, and delete "
+    "what an interrupted run of another job left beside it. Layers that show the old one go.</p>",
     "positions": "<p>Where the target lies on the guide. From the layers: from scale, translate, "
     "rotate, shear, affine and units of both. Same field of view: the shapes alone count.</p>",
     "target_level": "<p>Pyramid level of the target that is read; 0 is the finest.</p>",
@@ -56,6 +60,7 @@ class UpsampleForm(Form):
         super().__init__()
         self.output = choice_row("output", "Result in", OUTPUTS)
         self.store = path_row("store", "Store", "choose a folder ...")
+        self.overwrite = flag_row("overwrite", REPLACE, value=False)
         self._proposed = ""
         self.pair = OperatorRows(viewer, default)
         self.target = layer_row("target", "Target", viewer, (Image,))
@@ -77,7 +82,7 @@ class UpsampleForm(Form):
             (
                 *(self.target, self.target_level, self.guide, self.guide_level),
                 *(self.pair.choice, self.pair.file, self.noise, self.invalid, self.guided),
-                *(self.output, self.store),
+                *(self.output, self.store, self.overwrite),
             ),
             (
                 *(self.positions, self.factor, self.origin, self.phase, self.transform),
@@ -159,13 +164,13 @@ class UpsampleForm(Form):
             The path; empty for a result in memory.
         """
         self.show_row("store", shown=store)
-        if not store:
-            return ""
-        if self.store.value in ("", self._proposed):
+        if store and self.store.value in ("", self._proposed):
             self._proposed = propose()
             with self.store.changed.blocked():
                 self.store.value = self._proposed
-        return str(self.store.value).strip()
+        path = str(self.store.value).strip() if store else ""
+        self.show_row("overwrite", shown=bool(path) and (Path(path).exists() or unfinished(path)))
+        return path
 
     def fit(self) -> None:
         """Show the rows that matter for what is chosen."""

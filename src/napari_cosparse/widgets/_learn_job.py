@@ -1,0 +1,125 @@
+"""From pairs of layers to the learning that a worker runs, and what is said of its result."""
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+from napari.layers import Image
+
+from napari_cosparse import api
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.operators import Learned
+from napari_cosparse.core.progress import Progress
+from napari_cosparse.layers import Source, grid_of, match_stacks, place
+
+from ._configure import threads
+from ._runner import Steps
+
+HALF_A_PIXEL = 0.5
+
+
+def check_registered(u: Image, v: Image, levels: tuple[int, int] = (0, 0)) -> None:
+    """Refuse pairs that are not pixel on pixel.
+
+    Parameters
+    ----------
+    u, v : napari.layers.Image
+        Layers of the two modalities.
+    levels : tuple of int
+        Their pyramid levels that are read.
+
+    Raises
+    ------
+    InputError
+        They are one layer, or differ in size or place.
+    """
+    if u is v:
+        raise InputError(f"{u.name!r} is chosen as U and as V; choose two layers.")
+    grids = grid_of(v, levels[1]), grid_of(u, levels[0])
+    found = place(*grids) if grids[0].shape == grids[1].shape else None
+    if (
+        found is None
+        or found.transform is not None
+        or found.factor != (1.0, 1.0)
+        or max(map(abs, found.origin)) > HALF_A_PIXEL
+    ):
+        sizes = " and ".join(f"{g.shape[0]} x {g.shape[1]}" for g in reversed(grids))
+        raise InputError(
+            f"{u.name!r} and {v.name!r} ({sizes} pixels) do not lie on one another pixel by pixel: "
+            "register them first, with the result resampled onto the fixed layer."
+        )
+
+
+def learning(
+    sources: list[tuple[Source, Source]],
+    keywords: dict[str, Any],
+    cancelled: Callable[[], bool] | None = None,
+) -> Steps:
+    """Prepare a run; the pixels are read when it starts, in the worker, of large layers in parts.
+
+    Parameters
+    ----------
+    sources : list of tuple of Source
+        Pixels of U and V of each pair; stacks give one pair a plane.
+    keywords : dict
+        Of `learn_operators`.
+    cancelled : callable, optional
+        Asked whether to stop.
+
+    Returns
+    -------
+    callable
+        Makes the generator of `Progress` that returns `Learned`.
+    """
+
+    def steps() -> Generator[Progress, None, Learned]:
+        yield Progress("Reading the layers", 0, 0)
+        pairs = [
+            (u.lazy(ours), v.lazy(theirs))
+            for u, v in sources
+            for ours, theirs in match_stacks(u, v).pairs()
+        ]
+        options: dict[str, Any] = {"scheduler": "threads", "threads": threads()}
+        return (yield from api.learn_steps(pairs, cancelled=cancelled, **options, **keywords))
+
+    return steps
+
+
+def diagnostics_text(summary: dict[str, float | None]) -> str:
+    """Say what was measured of a pair.
+
+    Parameters
+    ----------
+    summary : dict
+        As `Diagnostics.summary` gives it.
+
+    Returns
+    -------
+    str
+        Lines.
+    """
+    told = {name: "unknown" if value is None else f"{value:.3g}" for name, value in summary.items()}
+    return (
+        "Condition: U {condition_u}, V {condition_v} (1: tight frame).\n"
+        "Coherence: U {coherence_u}, V {coherence_v} (1: equal atoms).\n"
+        "Silent: U on {activity_u}, V on {activity_v} of the patches.\n"
+        "V is silent where U is: {matched}; for shuffled pairs {shuffled}."
+    ).format(**told)
+
+
+def coupling_lines(outcome: Learned) -> dict[str, list[float]]:
+    """Rates of the coupling, for the plot: sorted, so that two curves can be told apart.
+
+    Parameters
+    ----------
+    outcome : Learned
+        What was learned.
+
+    Returns
+    -------
+    dict of str to list of float
+        Matched and shuffled, in the order of the matched rates.
+    """
+    matched, shuffled = outcome.diagnostics.matched, outcome.diagnostics.shuffled
+    order = np.argsort(np.nan_to_num(matched))
+    return {"matched": matched[order].tolist(), "shuffled": shuffled[order].tolist()}
