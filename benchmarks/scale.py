@@ -126,17 +126,15 @@ def measure(method: str, folder: Path, threads: int, copies: int = 1) -> dict[st
 
 
 def scaling(folder: Path, repeats: int) -> dict[tuple[str, int], dict[str, float]]:
-    """One thread, two threads, and two processes at once, in turn: the medians.
+    """One thread, two threads, two processes at once, and blocks, in turn: the medians.
 
     Two processes that share nothing show what the machine itself can gain from a second core.
     """
     rows: dict[tuple[str, int], list[dict[str, float]]] = {}
     for _ in range(repeats):
-        for kind in (("memory", 1), ("memory", 2), ("apart", 2)):
-            copies = 2 if kind[0] == "apart" else 1
-            rows.setdefault(kind, []).append(
-                measure("memory", folder, 1 if copies == 2 else kind[1], copies)
-            )
+        for method, threads in (("memory", 1), ("memory", 2), ("apart", 2), ("blocks", 2)):
+            words = ("memory", folder, 1, 2) if method == "apart" else (method, folder, threads)
+            rows.setdefault((method, threads), []).append(measure(*words))
     return {
         kind: {key: float(np.median([row[key] for row in found])) for key in found[0]}
         for kind, found in rows.items()
