@@ -1,13 +1,16 @@
 """A target that is turned, sheared or mirrored against its guide."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from napari_cosparse import check_target, make_scene, upsample
+from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.reconstruction import sampling_operator, straighten
+from napari_cosparse.core.reconstruction import _turned, sampling_operator, straighten
 from napari_cosparse.core.reconstruction._turned import TurnedSampling
 
 GUIDE, TARGET = (60, 52), (14, 12)
@@ -162,8 +165,30 @@ def test_threads_change_no_bit():
     scene = make_scene((400, 700), 0)
     matrix = lay(4, 12, (199.5, 349.5), (30, 40))
     target = averages(scene.depth, matrix, (60, 80), 4)
-    one, two = (upsample(target, scene.guide, transform=matrix, threads=n).image for n in (1, 2))
+    one, two = (
+        upsample(target, scene.guide, "intensity-depth-3x3", transform=matrix, threads=n).image
+        for n in (1, 2)
+    )
     np.testing.assert_array_equal(one, two)
+
+
+def backwards(function, items):
+    """Do the last first, as threads may."""
+    return [function(item) for item in list(items)[::-1]][::-1]
+
+
+def test_order_of_the_bands_changes_no_bit(monkeypatch):
+    monkeypatch.setattr(_turned, "each_band", partial(each_band, pixels=1))
+    rng = np.random.default_rng(0)
+    image, samples = (rng.standard_normal(n, np.float32) for n in (GUIDE, TARGET))
+    found = []
+    for map_ in (map, backwards):
+        phi = TurnedSampling(GUIDE, TARGET, middle(4, 40), "gaussian", map_)
+        made = (phi.forward(image), phi.adjoint(samples), phi.gram(samples), phi.solve(samples))
+        found.append((*made, phi.diagonal(samples), phi.interpolate(samples), phi.inside))
+    assert len(phi._bands) == 8
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0, 4.0])
