@@ -53,16 +53,16 @@ def named(viewer, name):
     return getattr(found, "__wrapped__", found)
 
 
-def add_two(viewer, places=({}, {})):
+def add_two(viewer, places=({}, {}), size=(80, 100)):
     viewer.add_image(ramp((64, 90)), name="fixed", **places[0])
-    viewer.add_image(ramp((80, 100)), name="moving", **places[1])
+    viewer.add_image(ramp(size), name="moving", **places[1])
     return named(viewer, "fixed"), named(viewer, "moving")
 
 
 @pytest.mark.parametrize("case", ODD)
 def test_exported_pixels_are_those_that_the_viewer_shows(fake, register_panel, viewer, press, case):
     """The value at a place of the world is the same in the moved and in the resampled layer."""
-    fixed, moving = add_two(viewer, ODD[case])
+    fixed, moving = add_two(viewer, ODD[case], (240, 300))
     register_panel.choose(fixed, moving)
     register_panel.form.resample.value = True
     press(register_panel)
@@ -72,7 +72,7 @@ def test_exported_pixels_are_those_that_the_viewer_shows(fake, register_panel, v
     for pixel in np.argwhere(np.isfinite(np.asarray(exported.data)))[::97]:
         place = exported.data_to_world(pixel)
         row, column = shown.world_to_data(place)
-        inside = 0 <= row <= 79 and 0 <= column <= 99
+        inside = 0 <= row <= 239 and 0 <= column <= 299
         assert inside
         assert np.asarray(exported.data)[tuple(pixel)] == pytest.approx(
             3 * row + 5 * column, abs=0.02

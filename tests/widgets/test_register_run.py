@@ -1,7 +1,6 @@
 """The registration panel with the real core, on layers as users have them."""
 
 import numpy as np
-import pytest
 
 from napari_cosparse.io import make_scene
 from napari_cosparse.layers import METADATA_KEY
@@ -87,24 +86,28 @@ def test_script_finds_the_same_matrix(register_panel, viewer, press):
     np.testing.assert_array_equal(again.affine.affine_matrix, made.affine.affine_matrix)
 
 
-@pytest.mark.parametrize("bad", ["mask too small", "constant"])
-def test_what_the_core_refuses_or_distrusts_is_said_once(
-    register_panel, viewer, press, notifications, bad
-):
-    """M02, R12."""
-    scene = make_scene((120, 140))
-    viewer.add_image(scene.guide, rgb=True, name="photo")
-    depth = scene.depth if bad == "mask too small" else np.ones((100, 120))
-    viewer.add_image(depth, name="depth")
-    viewer.add_labels(np.eye(3, dtype=int), name="mask")
+def test_constant_image_is_said_once(register_panel, viewer, press, notifications):
+    """R12."""
+    viewer.add_image(make_scene((120, 140)).guide, rgb=True, name="photo")
+    viewer.add_image(np.ones((100, 120)), name="depth")
     register_panel.choose(viewer.layers["photo"], viewer.layers["depth"])
-    if bad == "mask too small":
-        (register_panel.form.mask_fixed.value,) = [
-            layer for layer in viewer.layers if layer.name == "mask"
-        ]
     press(register_panel)
     text = register_panel.message.text()
     assert "Nothing was" in text
     assert "nan" not in text  # figures that are not known are left out
-    assert len(notifications) == (1 if bad == "mask too small" else 0)
-    assert len(viewer.layers) == 3
+    assert not notifications
+    assert len(viewer.layers) == 2
+
+
+def test_mask_that_is_too_small_is_told_before_the_run(register_panel, viewer):
+    """M02."""
+    scene = make_scene((120, 140))
+    viewer.add_image(scene.guide, rgb=True, name="photo")
+    viewer.add_image(scene.depth, name="depth")
+    viewer.add_labels(np.eye(3, dtype=int), name="mask")
+    register_panel.choose(viewer.layers["photo"], viewer.layers["depth"])
+    (register_panel.form.mask_fixed.value,) = [
+        layer for layer in viewer.layers if layer.name == "mask"
+    ]
+    assert "'mask' leaves at most 3 pixels of 'photo'; at least 256" in register_panel.about.text()
+    assert not register_panel.button.isEnabled()

@@ -21,7 +21,7 @@ from ._register_form import RegisterForm
 from ._register_found import Found
 from ._register_job import masks, registering, start_keywords
 from ._register_script import register_script
-from ._register_text import couple_text, motion_text, verdict
+from ._register_text import HELP, couple_text, motion_text, verdict
 from ._register_tools import NOT_MOVED, Tools
 from ._runner import Steps
 
@@ -119,7 +119,7 @@ class RegisterPanel(Panel):
         if outcome.trusted or self.form.insist.value:
             self.tools.put()
             return text
-        return f"{text} {NOT_MOVED}"
+        return f"{text} {HELP[self.form.start.value]} {NOT_MOVED}"
 
     def stop_early(self) -> str:
         """Keep the best so far, not judged: it moves nothing unless the user insists."""
@@ -131,7 +131,7 @@ class RegisterPanel(Panel):
         told = {"cancelled": True, "trusted": False, "because": CANCELLED}
         found = self._found_matrix(pair.to_finest(best), told)
         self.tools.take(found)
-        text = f"Not trusted: {CANCELLED}. The best so far. {motion_text(found.matrix)}"
+        text = f"Not trusted: {CANCELLED}; this is the best so far. {motion_text(found.matrix)}"
         if self.form.insist.value:
             self.tools.put()
             return text

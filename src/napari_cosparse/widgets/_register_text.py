@@ -8,6 +8,13 @@ import numpy as np
 
 from ._couple import Couple
 
+MASK = "mask what only one of the images shows"
+HELP = {
+    "search": "What helps: drag the moving layer near its place, or set points, and choose that as "
+    f"the Start; or {MASK}.",
+    "place": f"What helps: drag the layer nearer, search everywhere, or {MASK}.",
+    "points": f"What helps: check the order of the points and set more of them, or {MASK}.",
+}
 UNEQUAL = "if they are not, set scale and units of the layers, or choose the motion with one scale."
 
 
@@ -60,15 +67,15 @@ def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
     because = str(found.because).rstrip(".")
     numbers = []  # those that are known: constant images have none
     if isfinite(found.overlap):
-        numbers.append(f"overlap {found.overlap:.0%}")
-    if isfinite(found.cost_before) and isfinite(found.cost_after):
-        numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
+        numbers.append(f"{found.overlap:.0%} of the fixed image is covered")
     if isfinite(found.margin):
-        numbers.append(f"margin {found.margin:.3g}")
+        numbers.append(f"lead of {found.margin:.0%} over the next best place")
     if isfinite(found.agreement):
-        numbers.append(f"{found.agreement:.0%} of the starts agree")
+        numbers.append(f"{found.agreement:.0%} of the starts end here")
     if isfinite(found.predicted_error):
-        numbers.append(f"predicted error {found.predicted_error:.2g} px")
+        numbers.append(f"error about {found.predicted_error:.2g} px")
+    if isfinite(found.cost_before) and isfinite(found.cost_after):
+        numbers.append(f"cost from {found.cost_before:.4g} to {found.cost_after:.4g}")
     known = f" ({', '.join(numbers)})" if numbers else ""
     return f"{head}: {because}{known}. {motion_text(found.matrix)}"
 
