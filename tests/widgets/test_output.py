@@ -282,3 +282,11 @@ def test_store_says_where_it_lies(panel, viewer, scene, run, tmp_path):
         for part in multiscale["datasets"][0]["coordinateTransformations"]
     }
     assert kinds == {"scale": [0.5, 0.25], "translation": [10, -3]}
+
+
+def test_large_store_without_levels_is_told(panel, viewer, home):
+    add_huge(viewer)
+    assert "no coarser levels" not in panel.about.text()
+    panel.form.store.value = str(home / "plain.zarr")
+    assert "end the name in .ome.zarr" in panel.about.text()
+    assert panel.button.isEnabled()

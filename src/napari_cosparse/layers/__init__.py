@@ -16,6 +16,7 @@ from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import store_place, stored_data
 from ._suggest import suggest
 from ._write import (
+    MULTISCALE_FROM,
     Destination,
     LayerData,
     as_levels,
@@ -29,6 +30,7 @@ from ._write import (
 
 __all__ = [
     "METADATA_KEY",
+    "MULTISCALE_FROM",
     "Blocks",
     "Destination",
     "Grid",

@@ -8,13 +8,14 @@ from pathlib import Path
 from napari.layers import Layer
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.layers import METADATA_KEY, match_stacks
+from napari_cosparse.layers import METADATA_KEY, MULTISCALE_FROM, match_stacks
 
 from ._job import Pair
 
 ENDING, OME, PARTIAL = ".zarr", ".ome.zarr", ".partial"
 MARKS = ("zarr.json", ".zarray", ".zgroup")
 REPLACE = "Replace what is there"  # text of the row
+UNFINISHED = "An interrupted run lies beside the store: the same run goes on from there."
 
 
 def check_store(pair: Pair, path: str, *, overwrite: bool) -> None:
@@ -100,6 +101,30 @@ def unfinished(path: str | Path) -> bool:
     bool
     """
     return bool(str(path)) and Path(f"{path}{PARTIAL}").is_dir()
+
+
+def store_remarks(path: str, shape: tuple[int, int]) -> str:
+    """Say what is good to know of a store that can be written.
+
+    Parameters
+    ----------
+    path : str
+        The store; empty for none.
+    shape : tuple of int
+        Rows and columns of the result.
+
+    Returns
+    -------
+    str
+        Sentences; empty as a rule.
+    """
+    told = [UNFINISHED] if unfinished(path) else []
+    if path and not path.lower().endswith(OME) and max(shape) > MULTISCALE_FROM:
+        told.append(
+            "The store will have no coarser levels, so napari reads all of a plane to show it: end "
+            "the name in .ome.zarr."
+        )
+    return " ".join(told)
 
 
 def free_path(path: str | Path) -> str:

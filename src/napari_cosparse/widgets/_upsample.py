@@ -33,12 +33,11 @@ from ._panel import Panel
 from ._preview import Part, part_to_preview
 from ._runner import Steps
 from ._script import Operators, store_script, upsample_script
-from ._store_check import REPLACE, check_store, free_path, unfinished
+from ._store_check import REPLACE, UNFINISHED, check_store, free_path, store_remarks, unfinished
 from ._store_job import stored_text, storing
 from ._text import pair_text, turned_text, verdict
 from ._upsample_form import UpsampleForm
 
-UNFINISHED = "An interrupted run lies beside the store: the same run goes on from there."
 PREVIEW_TIP = (
     "<p>Compute the middle of what is visible, in a second or two, as a layer that the next "
     "preview and the whole run replace.</p>"
@@ -115,8 +114,8 @@ class UpsamplePanel(Panel):
         if output.store:
             check_store(pair, self._store, overwrite=bool(self.form.overwrite.value))
         check_pair(pair, settings)
-        left = UNFINISHED if unfinished(self._store) else ""
-        told = pair_text(pair, settings), remarks(pair, settings), output.reason, left
+        stored = store_remarks(self._store, pair.guide_grid.shape)
+        told = pair_text(pair, settings), remarks(pair, settings), output.reason, stored
         return " ".join(filter(None, told))
 
     def job(self) -> tuple[Steps, str]:
