@@ -382,6 +382,21 @@ def test_budget_decides_about_blocks(tmp_path):
     assert large / 8000**2 < 90
 
 
+def test_threads_stay_within_the_budget_and_change_no_bit(whole, tmp_path):
+    assert estimate_bytes(SHAPE, threads=4) == estimate_bytes(SHAPE)
+    each = estimate_bytes(SHAPE, threads=6) - estimate_bytes(SHAPE, threads=5)
+    options = {"operators": OPERATORS, "threads": 64}
+    budget = estimate_bytes(SHAPE, 3.0, 2.0) + 3 * each  # the sixty-fourth would need much more
+    stored = upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", **options, memory=budget)
+    assert budget - each < stored.memory <= budget
+    assert stored.blocks == 1
+    assert np.array_equal(zarr.open_array(stored.path)[:], whole)
+    stored = upsample_to_store(
+        TARGET, SCENE.guide, tmp_path / "p.zarr", OPERATORS, threads=6, memory="1GB"
+    )
+    assert stored.memory == pytest.approx(estimate_bytes(SHAPE, 3.0, 28 / 16, threads=6), rel=1e-6)
+
+
 def test_progress_rises_to_its_total(tmp_path):
     steps = list(upsample_to_store_steps(TARGET, SCENE.guide, tmp_path / "o.zarr", **BLOCKS))
     shares = [step.step / step.total for step in steps]

@@ -12,6 +12,7 @@ import pytest
 import zarr
 
 from napari_cosparse import degrade, learn_operators, make_scene, upsample, upsample_to_store
+from napari_cosparse.tiles import estimate_bytes
 
 OPTIONS = {"operators": "intensity-depth-3x3", "threads": 1}
 
@@ -124,3 +125,34 @@ def test_k06_peak_memory_of_an_8192_image_is_bounded(tmp_path):
     words = [sys.executable, "-c", code, str(tmp_path / "o.zarr")]
     run = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603
     assert 0 < float(run.stdout) < BUDGET  # the guide alone has 268 MB, its float64 537
+
+
+ESTIMATED = """
+import re, sys
+from itertools import islice
+from pathlib import Path
+import numpy as np
+import napari_cosparse as nc
+
+def memory(kind):
+    text = Path("/proc/self/status").read_text()
+    return int(re.search(kind + r":\\s+(\\d+)", text)[1]) * 1024
+
+scene = nc.make_scene((512, 512), 0)
+target = nc.degrade(scene.depth, 4)
+nc.upsample(np.eye(8), np.eye(16), "intensity-depth", threads=1)  # all that is imported
+Path("/proc/self/clear_refs").write_text("5")
+before = memory("VmRSS")
+for _ in islice(nc.upsample_steps(target, scene.guide, threads=int(sys.argv[1]), noise=0), 12):
+    pass
+print(memory("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to measure memory")
+@pytest.mark.parametrize("threads", [1, 8])
+def test_the_estimate_is_an_upper_bound(threads):
+    words = [sys.executable, "-c", ESTIMATED, str(threads)]
+    run = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603
+    estimate = estimate_bytes((512, 512), 3.0, 28 / 16, threads)
+    assert estimate / 2 < int(run.stdout) < estimate

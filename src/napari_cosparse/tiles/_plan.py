@@ -16,7 +16,9 @@ CHUNK = 512  # of the stored result, about; pixels
 LEAST_BLOCK = 64
 GUIDE_CACHE = 80_000_000  # what small solves may take, so that they keep the guide's responses
 BANK_BYTES = 4 * 64  # per pixel, of that, with the default bank
-OVERHEAD = 64 << 20  # bytes: tiles of the threads, strips, libraries
+OVERHEAD = 64 << 20  # bytes: tiles of up to four threads, strips, libraries
+COVERED = 4  # threads, of that
+THREAD_BYTES = 14 << 20  # of the tiles of each further thread
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,10 @@ class Plan:
 
 
 def estimate_bytes(
-    shape: tuple[int, int], guide_bytes: float = 3.0, sample_bytes: float = 0.0
+    shape: tuple[int, int],
+    guide_bytes: float = 3.0,
+    sample_bytes: float = 0.0,
+    threads: int = 1,
 ) -> int:
     """Memory that a solve takes at most, its inputs included.
 
@@ -104,6 +109,8 @@ def estimate_bytes(
         Bytes of the guide for each pixel.
     sample_bytes : float
         Bytes of the target for each pixel of the result.
+    threads : int
+        That solve it.
 
     Returns
     -------
@@ -112,7 +119,8 @@ def estimate_bytes(
     """
     pixels = shape[0] * shape[1]
     cache = max(0, min(pixels * BANK_BYTES, GUIDE_CACHE - BYTES_PER_PIXEL * pixels))
-    return int(pixels * (BYTES_PER_PIXEL + guide_bytes + sample_bytes)) + cache + OVERHEAD
+    plane = int(pixels * (BYTES_PER_PIXEL + guide_bytes + sample_bytes))
+    return plane + cache + OVERHEAD + max(0, threads - COVERED) * THREAD_BYTES
 
 
 def halo_for(factor: tuple[float, float]) -> int:

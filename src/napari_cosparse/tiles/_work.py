@@ -20,7 +20,15 @@ from ._checks import check_weights
 from ._folder import Folder
 from ._memory import as_bytes, free_memory
 from ._output import is_ome
-from ._plan import Grid, Plan, estimate_bytes, largest_block, make_plan
+from ._plan import (
+    COVERED,
+    THREAD_BYTES,
+    Grid,
+    Plan,
+    estimate_bytes,
+    largest_block,
+    make_plan,
+)
 from ._run import client_of, solve_here, solve_in_processes, solve_on_cluster
 from ._sources import Source
 from ._threads import Asked, default_threads
@@ -160,6 +168,16 @@ class Work:
             for axis in (self.plan.rows, self.plan.columns)
         )
         self.memory = solves * self._estimate((largest[0], largest[1]))
+        if alone:
+            self._fit_threads(budget)
+
+    def _fit_threads(self, budget: int) -> None:
+        """Use as many threads as the budget allows: other blocks would give other results."""
+        wanted = self.threads or default_threads()
+        most = COVERED + max(0, budget - self.memory) // THREAD_BYTES
+        if wanted > most:
+            self.threads = most
+        self.memory += max(0, min(wanted, most) - COVERED) * THREAD_BYTES
 
     @property
     def _guide_bytes(self) -> float:
