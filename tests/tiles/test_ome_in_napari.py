@@ -9,7 +9,7 @@ import pytest
 import zarr
 
 from napari_cosparse import degrade, make_scene, upsample_to_store
-from napari_cosparse.tiles import _ome
+from napari_cosparse.tiles import _ome, open_levels
 from napari_cosparse.tiles._axes import axes_of
 
 layers = pytest.importorskip("napari.layers")
@@ -78,6 +78,26 @@ def test_channels_of_a_colour_become_channels(opened):
     assert settings["channel_axis"] == 0
     assert tuple(settings["scale"]) == (0.5, 0.25)
     assert data[0].shape == (3, 64, 80)
+
+
+@pytest.mark.parametrize("target", [layers.Image(TARGET), layers.Image(SCENE.guide, rgb=True)])
+def test_k10_a_result_is_shown_without_reading_its_finest_level(tmp_path, monkeypatch, target):
+    from napari_cosparse.layers import destination, stored_data
+
+    monkeypatch.setattr(_ome, "SMALLEST", 40)
+    stored = upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.ome.zarr", **OPTIONS)
+    coarse = zarr.open_array(stored.path / "1")[:]
+    for chunk in (stored.path / "0/c").rglob("*"):
+        if chunk.is_file():
+            chunk.write_bytes(b"unreadable")
+    levels = open_levels(stored.path)
+    with pytest.raises(Exception, match=r".+"):
+        np.asarray(levels[0])  # so would anything that reads it
+    where = destination(target, layers.Image(SCENE.guide[..., 0]))
+    layer = layers.Layer.create(*stored_data(levels, stored, where))
+    expected = (coarse.min(), coarse.max()) if target.rgb else target.contrast_limits
+    assert tuple(layer.contrast_limits) == pytest.approx(tuple(expected))
+    assert [level.shape for level in layer.data] == [(64, 80), (32, 40)]
 
 
 def test_every_level_lies_where_the_finest_does(tmp_path):

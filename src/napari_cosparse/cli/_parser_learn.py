@@ -30,8 +30,8 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
     add("images", nargs="+", type=Path, metavar="U V",
         help="image files or Zarr stores, in pairs: U1 V1 U2 V2 ...")  # fmt: skip
     add("-o", "--out", type=Path, required=True,
-        help="operator file to write (.npz); it is replaced if it is there. A record, OUT.json, "
-        "goes beside it")  # fmt: skip
+        help="operator file to write (.npz or .cosparse); it is replaced if it is there. A record, "
+        "OUT.json, goes beside it")  # fmt: skip
     _add_images(parser)
     _add_operators(parser)
     _add_reading(parser)
