@@ -97,3 +97,44 @@ def test_shown_plane_follows_the_slider_in_world_coordinates(slider, plane):
     stack = Image(np.zeros((5, 6, 7)), scale=(10, 1, 1), translate=(3, 0, 0))
     assert shown_plane(stack, (0, slider, 0, 0)) == (plane,)
     assert shown_plane(Image(np.zeros((6, 7))), (0, slider, 0, 0)) == ()
+
+
+class Counted:
+    """An array that reads whatever it is indexed with, as Zarr's do, and notes how much."""
+
+    def __init__(self, pixels):
+        self.pixels, self.read = pixels, 0
+        self.shape, self.ndim, self.dtype = pixels.shape, pixels.ndim, pixels.dtype
+
+    def __getitem__(self, part):
+        found = self.pixels[part]
+        self.read += found.size
+        return found
+
+
+@pytest.mark.parametrize("rgb", [False, True])
+def test_plane_of_a_stored_stack_is_not_read_before_it_is_needed(rgb):
+    whole = np.arange(3 * 40 * 50 * (4 if rgb else 1)).reshape(3, 40, 50, *([4] if rgb else []))
+    stack = Counted(whole)
+    plane = Source("stack", stack, rgb, ("t", "y", "x")).lazy((2,))
+    assert stack.read == 0
+    assert (plane.shape, plane.ndim, plane.chunks) == (
+        whole.shape[1:],
+        whole.ndim - 1,
+        whole.shape[1:],
+    )
+    np.testing.assert_array_equal(plane[5:7, 8:9], whole[2, 5:7, 8:9])
+    assert stack.read == whole[2, 5:7, 8:9].size
+    np.testing.assert_array_equal(np.asarray(plane), whole[2])
+    loaded = Source("stack", stack, rgb, ("t", "y", "x")).load((1,), np.s_[3:5, 6:9])
+    np.testing.assert_array_equal(
+        loaded, whole[1, 3:5, 6:9, ..., :3] if rgb else whole[1, 3:5, 6:9]
+    )
+
+
+def test_values_that_are_no_real_numbers_are_refused_without_reading():
+    stack = Counted(np.zeros((2, 4, 4), complex))
+    source = Source("waves", stack, rgb=False, axis_labels=("t", "y", "x"))
+    with pytest.raises(InputError, match=r"'waves' holds complex128"):
+        source.check_numbers()
+    assert stack.read == 0
