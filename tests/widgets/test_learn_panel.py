@@ -5,6 +5,7 @@ from inspect import signature
 import dask.array as da
 import numpy as np
 import pytest
+import zarr
 
 from napari_cosparse.core.operators import bank, learn_operators
 from napari_cosparse.io import load_operators
@@ -159,3 +160,32 @@ def test_settings_to_and_from_a_file(filled, viewer, tmp_path):
     filled.form.kappa.value = ""
     filled.load_settings(tmp_path / "s.json")
     assert filled.form.state() == told
+
+
+def test_level_of_pyramids_and_a_stack_from_a_store(learn_panel, viewer, scene, press, tmp_path):
+    """Only layers with levels have a choice; a Zarr stack is read plane by plane."""
+    stack = zarr.create_array(
+        tmp_path / "u.zarr", shape=(2, 32, 48), chunks=(1, 16, 16), dtype="f4"
+    )
+    stack[:] = np.stack([scene.guide[::2, ::2, 1], scene.guide[1::2, ::2, 1]])
+    depths = np.stack([scene.depth, scene.depth])
+    place = {"scale": (1, 2, 2), "translate": (0, 0.5, 0.5)}
+    viewer.add_image(stack, name="u", contrast_limits=(0, 255), **place)
+    assert not learn_panel.form.level.native.isVisibleTo(learn_panel)
+    viewer.add_image([depths, depths[:, ::2, ::2]], name="v", contrast_limits=(0, 9))
+    learn_panel.form.pairs.value = [tuple(viewer.layers)]
+    assert learn_panel.form.level.native.isVisibleTo(learn_panel)
+    assert "do not lie on one another" in learn_panel.about.text()
+    learn_panel.form.level.value = 1
+    assert learn_panel.about.text().startswith("2 image pairs")
+    for name, value in FEW.items():
+        getattr(learn_panel.form, name).value = value
+    press(learn_panel)
+    pairs = [(stack[plane], scene.depth[::2, ::2]) for plane in (0, 1)]
+    expected = learn_operators(pairs, **FEW).pair.groups[0]
+    np.testing.assert_array_equal(pair_of_viewer(viewer).coefficients_u, expected.coefficients_u)
+    record = viewer.layers[-1].metadata[METADATA_KEY]["inputs"]
+    assert (record["u0"]["level"], record["v0"]["level"]) == (0, 1)
+    exec(learn_panel.python(), {})  # noqa: S102
+    again = pair_of_viewer(viewer)
+    np.testing.assert_array_equal(again.coefficients_u, expected.coefficients_u)
