@@ -98,8 +98,8 @@ def test_new_layer_shares_the_data_and_lies_on_the_fixed_one(filled, fake, viewe
     np.testing.assert_allclose(record["matrix"], MATRIX)
     text = filled.message.text()
     assert text.startswith(
-        "Trusted: all starts agree (83% of the fixed image is covered, lead of 30% over the next "
-        "best place, 100% of the starts end here, error about 0.15 px, cost from -0.1 to -0.4). "
+        "Trusted: all starts agree (83% of the fixed image covered, lead of 30% over the next best "
+        "place, 100% of the starts end here, error about 0.15 px, cost -0.1 to -0.4). "
         "In pixels: rotation"
     )
     keywords = fake.calls[0][3]
@@ -117,7 +117,7 @@ def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, vi
     press(filled)
     assert len(viewer.layers) == 2
     assert "Not trusted: two starts are equally good" in filled.message.text()
-    assert "What helps: drag the moving layer near its place" in filled.message.text()
+    assert "What helps: drag the layer near its place" in filled.message.text()
     assert filled.message.text().endswith("Nothing was moved: press Move anyway to see it.")
     button = filled.tools.buttons["Move anyway"]
     assert button.isEnabled()
@@ -139,6 +139,14 @@ def test_next_run_after_a_failed_one_is_as_in_a_fresh_session(filled, fake, view
     press(filled)
     lies_on_fixed(viewer.layers[-1], viewer.layers[0])
     np.testing.assert_array_equal(fake.calls[0][3]["initial"], fake.calls[1][3]["initial"])
+
+
+def test_shear_between_the_layers_is_told(filled, viewer):
+    assert "sheared" not in filled.about.text()
+    viewer.layers["depth"].shear = [0.2]
+    assert "only the motions SA and A can undo that" in filled.about.text()
+    viewer.layers["photo"].rotate, viewer.layers["photo"].shear = 20, [0.2]
+    assert "sheared" not in filled.about.text()
 
 
 def test_start_follows_a_layer_that_is_dragged(filled, fake, viewer, press):
@@ -266,7 +274,7 @@ def test_levels_stacks_and_colours(fake, register_panel, viewer, press):
     register_panel.choose(by_name(viewer, "stack"), by_name(viewer, "small"))
     viewer.dims.set_current_step(0, 2)
     register_panel.refresh()
-    assert "plane (2,)" in register_panel.about.text()
+    assert "plane 2 is registered" in register_panel.about.text()
     assert register_panel.form.levels == (0, 0)
     register_panel.form.fixed_level.value = 1
     press(register_panel)
@@ -436,13 +444,14 @@ def test_checkerboard_of_what_is_not_trusted_leaves_it_unmoved(filled, fake, vie
     assert not buttons["Move anyway"].isHidden()
     assert buttons["Move anyway"].text() == "Move anyway"
     assert not buttons["Flicker"].isEnabled()
+    filled.form.resample.value = True
     buttons["Move anyway"].click()
     buttons["Flicker"].click()
-    moved = by_name(viewer, "depth [registered]")
-    qtbot.waitUntil(lambda: not moved.visible, timeout=3000)
+    made = [by_name(viewer, f"depth [{how}]") for how in ("registered", "resampled")]
+    qtbot.waitUntil(lambda: not any(layer.visible for layer in made), timeout=3000)
     assert board.visible
     press(filled)  # another run ends the flicker
-    assert moved.visible
+    assert all(layer.visible for layer in made)
     assert not buttons["Flicker"].isChecked()
 
 

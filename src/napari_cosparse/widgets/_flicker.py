@@ -1,6 +1,6 @@
-"""A button that shows and hides a layer twice a second, to compare it with what lies below."""
+"""A button that shows and hides layers twice a second, to compare them with what lies below."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from napari.layers import Layer
 from qtpy.QtCore import QTimer
@@ -10,21 +10,21 @@ FLICKER_MS = 500
 
 
 class Flicker(QPushButton):
-    """Blinks while it is pressed down; afterwards the layer is shown.
+    """Blinks while it is pressed down; afterwards the layers are shown.
 
     Parameters
     ----------
     text : str
         Of the button.
     which : callable
-        Gives the layer, or None where there is none any more.
+        Gives the layers that are there now; without any, the button comes up.
     """
 
-    def __init__(self, text: str, which: Callable[[], Layer | None]) -> None:
+    def __init__(self, text: str, which: Callable[[], Iterable[Layer]]) -> None:
         """Make the button; nothing blinks yet."""
         super().__init__(text)
         self._which = which
-        self._layer: Layer | None = None
+        self._hidden: list[Layer] = []
         self._timer = QTimer(self)
         self._timer.setInterval(FLICKER_MS)
         self._timer.timeout.connect(self._blink)
@@ -32,7 +32,7 @@ class Flicker(QPushButton):
         self.toggled.connect(self._toggle)
 
     def stop(self) -> None:
-        """Show the layer and come up."""
+        """Show the layers and come up."""
         self.setChecked(False)
 
     def _toggle(self, down: bool) -> None:
@@ -40,17 +40,19 @@ class Flicker(QPushButton):
             self._timer.start()
             return
         self._timer.stop()
-        layer, self._layer = self._layer, None
-        if layer is not None:
-            layer.visible = True
+        self._show()
 
     def _blink(self) -> None:
-        layer = self._which()
-        if layer is not self._layer:
-            if self._layer is not None:
-                self._layer.visible = True
-            self._layer = layer
-        if layer is None:
-            self.stop()
+        if self._hidden:
+            self._show()
             return
-        layer.visible = not layer.visible
+        self._hidden = list(self._which())
+        if not self._hidden:
+            self.stop()
+        for layer in self._hidden:
+            layer.visible = False
+
+    def _show(self) -> None:
+        layers, self._hidden = self._hidden, []
+        for layer in layers:
+            layer.visible = True

@@ -140,7 +140,7 @@ class RegisterPanel(Panel):
     def python(self) -> str:
         """Write a script that gives the same layers."""
         form, found = self.form, self.tools.found
-        moved_anyway = found is not None and not found.trusted and self.tools.shown() is not None
+        moved_anyway = found is not None and not found.trusted and bool(self.tools.shown())
         return register_script(
             self.pair(),
             form.pair.python(),

@@ -25,8 +25,8 @@ class Found:
     outcome : Registration or None
         What the core returned; None for a transform from elsewhere.
     moved, others : list of napari.layers.Layer
-        What was made with it: the moving layer in its new place, and all else. Some may have been
-        deleted since.
+        What was made with it: the moving layer in its new place, maybe resampled too, and all
+        else. Some may have been deleted since.
     """
 
     fixed: Image

@@ -10,11 +10,12 @@ from ._couple import Couple
 
 MASK = "mask what only one of the images shows"
 HELP = {
-    "search": "What helps: drag the moving layer near its place, or set points, and choose that as "
-    f"the Start; or {MASK}.",
+    "search": f"What helps: drag the layer near its place or set points (see Start), or {MASK}.",
     "place": f"What helps: drag the layer nearer, search everywhere, or {MASK}.",
     "points": f"What helps: check the order of the points and set more of them, or {MASK}.",
 }
+SHEARED = "The layers are sheared against one another: only the motions SA and A can undo that."
+SHEAR = 0.01  # of a unit step: less is put down to rounding
 UNEQUAL = "if they are not, set scale and units of the layers, or choose the motion with one scale."
 
 
@@ -40,13 +41,16 @@ def couple_text(pair: Couple) -> str:
     parts.append(_sizes(pair))
     if start.mirrored:
         parts.append("The moving layer is shown mirrored, and stays so.")
+    if _is_sheared(pair):
+        parts.append(SHEARED)
     for name, layer, plane in zip(
         ("fixed", "moving"), (pair.fixed, pair.moving), pair.planes, strict=True
     ):
         if layer.rgb:
             parts.append(f"Of the {name} layer the luminance counts.")
         if plane:
-            parts.append(f"Of the {name} stack the shown plane {plane} is registered, all move.")
+            told = ", ".join(map(str, plane))
+            parts.append(f"Of the {name} stack the shown plane {told} is registered, all move.")
     return " ".join(parts)
 
 
@@ -67,15 +71,15 @@ def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
     because = str(found.because).rstrip(".")
     numbers = []  # those that are known: constant images have none
     if isfinite(found.overlap):
-        numbers.append(f"{found.overlap:.0%} of the fixed image is covered")
-    if isfinite(found.margin):
+        numbers.append(f"{found.overlap:.0%} of the fixed image covered")
+    if isfinite(found.margin) and f"{found.margin:.0%}" not in because:
         numbers.append(f"lead of {found.margin:.0%} over the next best place")
     if isfinite(found.agreement):
         numbers.append(f"{found.agreement:.0%} of the starts end here")
     if isfinite(found.predicted_error):
         numbers.append(f"error about {found.predicted_error:.2g} px")
     if isfinite(found.cost_before) and isfinite(found.cost_after):
-        numbers.append(f"cost from {found.cost_before:.4g} to {found.cost_after:.4g}")
+        numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
     known = f" ({', '.join(numbers)})" if numbers else ""
     return f"{head}: {because}{known}. {motion_text(found.matrix)}"
 
@@ -137,6 +141,15 @@ def _sizes(pair: Couple) -> str:
         if fixed.is_physical or not np.allclose(sizes, 1):
             return told
     return f"{told} Pixel sizes are taken as equal: {UNEQUAL}".lstrip()
+
+
+def _is_sheared(pair: Couple) -> bool:
+    """Whether no rotation and scale brings the layers from where they lie onto one another."""
+    start = pair.start
+    sizes = start.pixel_size_moving, start.pixel_size_fixed
+    linear = np.diag(sizes[0]) @ start.matrix[:2, :2] @ np.diag(1 / np.array(sizes[1]))
+    (a, b), (c, d) = linear / np.sqrt(abs(np.linalg.det(linear)))
+    return bool(start.informative and max(abs(a - d), abs(b + c)) > SHEAR)
 
 
 def _size(size: tuple[float, float]) -> str:

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from ._register import RegisterPanel
 
 NOT_MOVED = "Nothing was moved: press Move anyway to see it."
+PLACES = {  # row, column and spans: as few rows as fit, since the screen may be low
+    "Move anyway": (0, 0, 1, 12),
+    "Apply to selected": (1, 0, 1, 5),
+    "Checkerboard": (1, 5, 1, 4),
+    "Flicker": (1, 9, 1, 3),
+    "Save ...": (2, 0, 1, 3),
+    "Load ...": (2, 3, 1, 3),
+    "Invert": (2, 6, 1, 3),
+    "Reset": (2, 9, 1, 3),
+}
 FILES = "Transforms (*.json *.txt *.tfm)"
 TIPS = {
     "Move anyway": "Move a new layer although the result is not to be trusted.",
@@ -65,13 +75,12 @@ class Tools(QWidget):
         }
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        for place, (text, action) in enumerate(actions.items()):
+        for text, action in actions.items():
             button = self.flicker if action is None else QPushButton(text)
             button.setToolTip(f"<p>{TIPS[text]}</p>")
             if action is not None:
                 button.clicked.connect(lambda _checked=False, action=action: self.guard(action))
-            where = divmod(place + 1, 2) if place else (0, 0, 1, 2)  # the first one alone on top
-            layout.addWidget(button, *where)
+            layout.addWidget(button, *PLACES[text])
             self.buttons[text] = button
 
     def take(self, found: Found) -> None:
@@ -85,24 +94,23 @@ class Tools(QWidget):
         self.flicker.stop()
         self.found = found
 
-    def shown(self) -> Layer | None:
-        """Find the moving layer in its new place.
+    def shown(self) -> list[Layer]:
+        """Find the moving layer in its new place, and resampled.
 
         Returns
         -------
-        napari.layers.Layer or None
-            None where there is none, or it was deleted.
+        list of napari.layers.Layer
+            Empty where there is none, or it was deleted.
         """
-        made = [] if self.found is None else self._present(self.found.moved)
-        return made[-1] if made else None
+        return [] if self.found is None else self._present(self.found.moved)
 
     def put(self) -> None:
         """Add the moving layer as a new one that lies on the fixed one."""
         found = self._need()
-        made = moved(found.moving, found.motion(found.moving), record=found.record)
-        found.moved.extend(self._panel.add_layers([made]))
+        made = [moved(found.moving, found.motion(found.moving), record=found.record)]
         if self._panel.form.resample.value:
-            self._add([resampled_with(found, found.moving)])
+            made.append(resampled_with(found, found.moving))
+        found.moved.extend(self._panel.add_layers(made))
         message = self._panel.message
         message.setText(message.text().replace(NOT_MOVED, "Moved all the same."))
         self._panel.refresh()
@@ -164,7 +172,7 @@ class Tools(QWidget):
                 )
         judged = {k: v for k, v in found.record.items() if k in ("trusted", "because")}
         told: dict[str, Any] = {"inverse_of": found.record["matrix"], **judged}
-        moved_before = self.shown() is not None
+        moved_before = bool(self.shown())
         self._panel.choose(found.moving, found.fixed)
         self.take(self._panel.found_by(np.linalg.inv(found.matrix), told))
         put = moved_before or bool(judged.get("trusted", True))
@@ -197,7 +205,7 @@ class Tools(QWidget):
             self.flicker.stop()
         for button in self.buttons.values():
             button.setEnabled(ready)
-        put = self.shown() is not None
+        put = bool(self.shown())
         again = self.found is not None and self.found.trusted
         move = self.buttons["Move anyway"]
         move.setText("Move again" if again else "Move anyway")
