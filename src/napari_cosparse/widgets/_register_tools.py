@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from napari.layers import Image, Labels, Layer
+from qtpy.QtCore import QTimer
 from qtpy.QtWidgets import QFileDialog, QGridLayout, QPushButton, QWidget
 
 from napari_cosparse.core.errors import InputError
@@ -62,6 +63,9 @@ class Tools(QWidget):
         self._panel = panel
         self.found: Found | None = None
         self.buttons: dict[str, QPushButton] = {}
+        self._reveal = QTimer(self)  # once the text of the result has its room
+        self._reveal.setSingleShot(True)
+        self._reveal.timeout.connect(lambda: panel.pane.ensureWidgetVisible(self))
         self.flicker = Flicker("Flicker", self.shown)
         actions: dict[str, Callable[[], Any] | None] = {
             "Move anyway": self.put,
@@ -93,6 +97,7 @@ class Tools(QWidget):
         """
         self.flicker.stop()
         self.found = found
+        self._reveal.start()
 
     def shown(self) -> list[Layer]:
         """Find the moving layer in its new place, and resampled.
@@ -211,8 +216,6 @@ class Tools(QWidget):
         move.setText("Move again" if again else "Move anyway")
         move.setToolTip(f"<p>{TIPS[move.text()]}</p>")
         move.setVisible(ready and not put)
-        if ready and not put:
-            self._panel.pane.ensureWidgetVisible(move)
         self.flicker.setEnabled(ready and put)
         chosen = self._panel.form.fixed.value, self._panel.form.moving.value
         apart = chosen[0] is not chosen[1]
