@@ -35,23 +35,11 @@ def has_display():
     return os.name == "nt" or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
 
 
-def opens_windows(item):
-    """Whether a test needs a display."""
-    names = {"qtbot", "make_napari_viewer", "make_napari_viewer_proxy"}
-    return not names.isdisjoint(item.fixturenames)
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(config, items):
-    """Skip what needs a display where there is none, and say so; say what stays together.
-
-    With ``-n 2 --dist loadgroup`` one process has all windows, which would take the focus from one
-    another, and a file is not split: its tests share fixtures.
-    """
+def pytest_collection_modifyitems(items):
+    """Skip what needs a display where there is none, and say so."""
+    if has_display():
+        return
     skip = pytest.mark.skip(reason="no display: run the tests under xvfb-run")
     for item in items:
-        windows = opens_windows(item)
-        if windows and not has_display():
+        if {"qtbot", "make_napari_viewer", "make_napari_viewer_proxy"} & set(item.fixturenames):
             item.add_marker(skip)
-        if config.pluginmanager.hasplugin("xdist"):
-            item.add_marker(pytest.mark.xdist_group("windows" if windows else item.path.name))
