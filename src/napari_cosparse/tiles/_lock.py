@@ -28,6 +28,8 @@ if sys.platform == "win32":
         os.lseek(file, 0, os.SEEK_SET)
 
     def _give_back(file: int, place: Path) -> None:
+        os.lseek(file, FAR, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
         os.close(file)  # Windows deletes no open file, so that whoever waits for it keeps it
         with suppress(PermissionError):
             place.unlink(missing_ok=True)
