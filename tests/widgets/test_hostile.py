@@ -23,6 +23,10 @@ ODD = {
         {"scale": (0.16, 0.6), "translate": (500, -200), "units": "mm"},
         {"scale": (200, 210), "translate": (-7e4, 3e3), "units": "um"},
     ),
+    "spacings that differ by rounding (G07)": (
+        {"scale": (0.1, 0.1), "units": "mm"},
+        {"scale": (100, 100 + 1e-9), "translate": (50, 70), "units": "um"},
+    ),
     "scale and affine (G02, G17)": (
         {"scale": (2, 2), "affine": [[0, -3, 5], [2, 0, -9], [0, 0, 1]]},
         {"scale": (0.5, 1), "rotate": 45, "affine": [[1, 0.4, 8], [0, 1, 2], [0, 0, 1]]},

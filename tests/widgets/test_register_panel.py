@@ -73,6 +73,7 @@ def test_untouched_settings_are_the_defaults_of_the_core(register_panel):
 
 
 def test_without_layers_it_says_what_it_needs(fake, register_panel, viewer):
+    """M07."""
     assert "Choose two image layers" in register_panel.about.text()
     viewer.add_image(np.zeros((8, 8)))
     assert "same layer" in register_panel.about.text()
@@ -109,6 +110,24 @@ def test_new_layer_shares_the_data_and_lies_on_the_fixed_one(filled, fake, viewe
     np.testing.assert_allclose(
         np.array(depth.data_to_world(there[:2])) / 1000, photo.data_to_world((8, 9))
     )
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_colour_is_told_and_opacity_is_left_out(register_panel, viewer, scene, press, channels):
+    """M04: with the real core; what lies in the fourth channel does not matter."""
+    depth = scene.depth.astype(np.uint8)
+    found = []
+    for opacity in (255, 17):
+        colours = np.dstack([scene.guide, np.full(scene.guide.shape[:2], opacity, np.uint8)])
+        viewer.add_image(colours[..., :channels], name="photo", rgb=True)
+        viewer.add_image(depth[3:, 2:], name="depth")
+        register_panel.choose(by_name(viewer, "photo"), by_name(viewer, "depth"))
+        assert "Of the fixed layer the luminance counts." in register_panel.about.text()
+        register_panel.form.verdict.value = False
+        press(register_panel)
+        found.append(register_panel.tools.found.matrix)
+        viewer.layers.clear()
+    np.testing.assert_array_equal(*found)
 
 
 def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, viewer, press):
@@ -266,7 +285,10 @@ def test_mirrored_layer_stays_mirrored(filled, fake, viewer, press):
 
 
 def test_levels_stacks_and_colours(fake, register_panel, viewer, press):
-    """A coarse level is read, the plane that is shown counts, all planes and levels move."""
+    """M06, G12: a coarse level is read, the plane that is shown counts, all planes and levels move.
+
+    Pixels of the coarse level lie in the middle of their blocks.
+    """
     fine = da.zeros((3, 4096, 4096), chunks=512)
     coarse = da.zeros((3, 1024, 1024), chunks=512)
     viewer.add_image([fine, coarse], name="stack", contrast_limits=(0, 1), scale=(1, 0.1, 0.1))
