@@ -19,7 +19,7 @@ from napari_cosparse.widgets._samples import scene_layers
 
 PANEL = ("napari-cosparse", "Upsample with a guide")
 NOT_OFFERED = {"weights", "solver", "start", "seed", "report", "map_"}
-OWN = {"output", "store", "positions", "operator_file", "target_level", "guide_level"}
+OWN = {"output", "store", "overwrite", "positions", "operator_file", "target_level", "guide_level"}
 CENTRE = {"scale": (4, 4), "translate": (1.5, 1.5)}
 
 
