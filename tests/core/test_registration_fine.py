@@ -14,7 +14,8 @@ from scipy.ndimage import minimum_filter
 from napari_cosparse.core.checks import slope_error
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.registration import _fine, _run, _working
-from napari_cosparse.core.registration._cost import CoSparsityCost, InformationCost
+from napari_cosparse.core.registration._cost import CoSparsityCost
+from napari_cosparse.core.registration._cost_nmi import InformationCost
 from napari_cosparse.core.registration._mosaic import Grid
 from napari_cosparse.core.registration._settings import RegisterSettings
 from napari_cosparse.core.registration._task import prepare

@@ -11,7 +11,8 @@ from napari_cosparse.core.checks import slope_error
 from napari_cosparse.core.geometry import matrix_group
 from napari_cosparse.core.operators import bank, random_frame
 from napari_cosparse.core.registration._both import BothCost
-from napari_cosparse.core.registration._cost import CoSparsityCost, InformationCost
+from napari_cosparse.core.registration._cost import CoSparsityCost
+from napari_cosparse.core.registration._cost_nmi import InformationCost
 from napari_cosparse.core.registration._scene import make_scene
 from napari_cosparse.core.registration._sides import make_side
 from support.moved_pair import PAIR, motion, moved_pair

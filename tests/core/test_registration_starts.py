@@ -12,9 +12,10 @@ from napari_cosparse.core.registration._mutual import Evaluation
 from napari_cosparse.core.registration._newton import State
 from napari_cosparse.core.registration._scene import distance, make_scene
 from napari_cosparse.core.registration._sides import make_side
-from napari_cosparse.core.registration._solve import _choose, until_joined
+from napari_cosparse.core.registration._solve import _choose
 from napari_cosparse.core.registration._start import Candidate, grid_of_motions, rotation, sheared
 from napari_cosparse.core.registration._starts import Plan, search_starts
+from napari_cosparse.core.registration._walk import until_joined
 from support.moved_pair import PAIR, motion, moved_pair
 
 SHAPE = 208, 272

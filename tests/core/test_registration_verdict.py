@@ -9,8 +9,8 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from napari_cosparse.core.descent import Stop
+from napari_cosparse.core.registration._answer import Answer
 from napari_cosparse.core.registration._frame import Frame
-from napari_cosparse.core.registration._solve import Answer
 from napari_cosparse.core.registration._verdict import _consistent
 from support.moved_pair import SHAPE, error, folded, motion, moved_pair, picture, run, view
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from napari_cosparse.core.progress import Progress
 
+from ._answer import Answer
 from ._frame import Matrix
 from ._local import refine_start
 from ._scene import Scene
-from ._solve import Answer, descend, solve
+from ._solve import descend, solve
 from ._start import Candidate
 from ._starts import LARGEST_COARSE, Plan, search_starts
 from ._verdict import MEASURE_NAMES, Verdict, judge, judge_quickly

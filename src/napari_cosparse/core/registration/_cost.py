@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -12,8 +11,7 @@ from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
 
 from ._frame import Frame, Matrix
-from ._mutual import CoSparsity, Evaluation, Fixed, Sums, coupled, mutual
-from ._nmi import Information, evaluate_information, information_curvature
+from ._mutual import NU, CoSparsity, Evaluation, Fixed, Sums, coupled, mutual
 from ._pyramid import Level
 from ._samples import Samples, choose_samples
 from ._warped import Moving
@@ -21,8 +19,6 @@ from ._warped import Moving
 TILE = 32  # blocks: about 2000 patches, whose responses fit the cache
 CURVATURE_EVERY = 4  # tiles: the curvature only shapes the first step
 PIXELS = 15_000  # a level: notes on numerics, section 6
-PIXELS_NMI = 20_000
-STRIPS = 16  # parts of the image for the jackknife of mutual information
 
 
 class Cost(Protocol):
@@ -110,6 +106,10 @@ class CoSparsityCost:
         Arithmetic; float64 serves checks.
     tile : int
         Blocks to a tile.
+    nu : float
+        Parameter of the sparsity.
+    between : bool
+        Read both images between their pixels; see `choose_samples`.
     """
 
     def __init__(
@@ -124,24 +124,28 @@ class CoSparsityCost:
         map_: Map = map,
         dtype: type[np.floating] = np.float32,
         tile: int = TILE,
+        *,
+        nu: float = NU,
+        between: bool = False,
     ) -> None:
         self.scale, self.frame, self.basis = levels[0].scale, frame, basis
         self._measure = mutual if coupling == "mutual" else coupled
-        self._sparsity = CoSparsity(pair, dtype)
-        samples = choose_samples(levels[0], pair.radius, pixels, seed)
+        self._sparsity = CoSparsity(pair, dtype, nu)
+        samples = choose_samples(levels[0], pair.radius, pixels, seed, between=between)
         self._samples = samples
         self._tiles, self._fixed = self._cut(tile)
         self._total = max(float(samples.weight.sum(dtype=np.float64)), 1.0)
         self._moving = Moving(levels[1], frame, pair.radius, dtype)
         self._map = map_
-        self._last: tuple[Matrix, Evaluation] | None = None
+        self._seen: dict[bytes, Evaluation] = {}
 
     def __call__(self, tau: Matrix) -> Evaluation:
         """Evaluate a motion; see `Cost`."""
         # the solver, the curvature and the jackknife ask for the same motion in turn
-        if self._last is None or not np.array_equal(self._last[0], tau):
-            self._last = tau.copy(), self.measure(self.sums(tau))
-        return self._last[1]
+        key = tau.tobytes()
+        if key not in self._seen:
+            self._seen[key] = self.measure(self.sums(tau))
+        return self._seen[key]
 
     def measure(self, parts: list[Sums]) -> Evaluation:
         """Cost of the pixels of some tiles.
@@ -228,65 +232,3 @@ def along_basis(slope: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArr
     """
     out: NDArray[np.float64] = np.tensordot(basis[:, :2], slope, 2)
     return out
-
-
-class InformationCost:
-    """Normalised mutual information.
-
-    Parameters
-    ----------
-    levels : tuple of Level
-        Fixed and moving image.
-    frame : Frame
-        Centres and unit of length.
-    basis : ndarray, shape (d, 3, 3)
-        Basis of the group's algebra.
-    pixels : int
-        Number of pixels that suffices.
-    seed : int
-        For the choice of the pixels.
-    dtype : dtype-like
-        Arithmetic; float64 serves checks.
-    """
-
-    def __init__(
-        self,
-        levels: tuple[Level, Level],
-        frame: Frame,
-        basis: NDArray[np.float64],
-        pixels: int = PIXELS_NMI,
-        seed: int = 0,
-        dtype: type[np.floating] = np.float32,
-    ) -> None:
-        self.scale, self.frame, self.basis = levels[0].scale, frame, basis
-        self._samples = choose_samples(levels[0], 0, pixels, seed, block=1)
-        self._total = max(float(self._samples.weight.sum(dtype=np.float64)), 1.0)
-        self._information = Information(*levels, int(self._total))
-        self._fixed = self._information.prepare(self._samples)
-        self._moving = Moving(levels[1], frame, 0, dtype)
-
-    def __call__(self, tau: Matrix) -> Evaluation:
-        """Evaluate a motion; see `Cost`."""
-        warped = self._moving.warp(tau, self._samples)
-        found = evaluate_information(self._information, self._fixed, warped, self._total)
-        return found._replace(slope=along_basis(found.slope, self.basis))
-
-    def curvature(self, tau: Matrix) -> NDArray[np.float64]:
-        """Second derivatives of a Gaussian model; see `Cost`."""
-        warped = self._moving.warp(tau, self._samples)
-        total = information_curvature(self._information, self._fixed, warped, self.basis)
-        return total / max(float(warped.weight.sum(dtype=np.float64)), 1e-12)
-
-    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:  # noqa: ARG002
-        """Evaluate a motion with each strip left out in turn; see `Cost`."""
-        whole = self._moving.warp(tau, self._samples)
-        out = []
-        for edges in np.array_split(np.arange(len(self._samples)), STRIPS):
-            kept = np.ones_like(whole.weight)
-            kept[edges] = 0
-            warped = replace(
-                whole, weight=whole.weight * kept, weight_gradient=whole.weight_gradient * kept
-            )
-            found = evaluate_information(self._information, self._fixed, warped, self._total)
-            out.append(found._replace(slope=along_basis(found.slope, self.basis)))
-        return out

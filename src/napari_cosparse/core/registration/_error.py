@@ -28,12 +28,15 @@ class Determined:
         One deviation of the gain.
     before, after : Evaluation
         Of the start and of the answer.
+    bend : ndarray, shape (d, d)
+        Second derivatives at the answer.
     """
 
     error: float
     gain_error: float
     before: Evaluation
     after: Evaluation
+    bend: NDArray[np.float64]
 
     @property
     def gain(self) -> float:
@@ -72,6 +75,7 @@ def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix, size: int) -
         deviation(before, here),
         cost(start),
         cost(tau),
+        bend,
     )
 
 

@@ -16,10 +16,11 @@ from napari_cosparse.core.progress import Progress
 from ._error import determine
 from ._frame import Matrix
 from ._mosaic import Grid
+from ._newton import TOLERANCE
 from ._pyramid import Level
 from ._samples import BLOCK
 from ._scene import Scene
-from ._solve import ITERATIONS, report
+from ._walk import ITERATIONS, report
 from ._windows import choose_windows
 
 FULL = "refine windows at full resolution"
@@ -29,7 +30,6 @@ REACH = 12  # pixels of a level that a window of the moving image shows beyond t
 PIXELS = 60_000  # a level, of all windows
 LEAST_WINDOWS = 12
 MOST_READ = 4_000_000  # pixels of a level, of all windows of the moving image
-TOLERANCE = 0.01  # pixels of a level
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _one_level(
     cost = windows.cost(0, measure, PIXELS)
     stage = f"refine windows at 1/{step} resolution" if step > 1 else FULL
     steps = windows.walk(cost, found.tau, ITERATIONS, TOLERANCE)
-    state = yield from report(scene, steps, stage, [])
+    state = (yield from report(scene, steps, stage)).end
     moved = _farthest(scene, state.tau, found.tau) / scale
     if moved > LIMIT:
         return replace(found, note=f"a corner would move by {moved:.1f} px, more than {LIMIT:g} px")

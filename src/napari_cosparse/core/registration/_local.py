@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
 
-from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.progress import Progress
 
+from ._answer import Answer
+from ._cost import Cost
 from ._frame import Matrix
-from ._newton import State
-from ._scene import Scene, distance
-from ._solve import COARSE_TOLERANCE, ITERATIONS, JOINED, PIXELS, Answer, report, until_joined
+from ._newton import CAP, TOLERANCE
+from ._scene import Scene
+from ._solve import PIXELS
+from ._walk import Walk, answer_of, apart, level_stage, walk_all
 
-TOLERANCE = 0.01  # pixels: shortest step at the finest level
-
-
-@dataclass
-class _Level:
-    """Ends of the walks of one level."""
-
-    states: list[State] = field(default_factory=list)
-    histories: list[list[float]] = field(default_factory=list)
-    made: int = 0
+ROUGHLY = 0.1  # pixels of a coarse level: shortest step; the next level goes on from there
+NEAR = 1.0  # pixels of a level: first step from the end of the coarser one
 
 
 def refine_start(scene: Scene, measure: str, start: Matrix) -> Generator[Progress, None, Answer]:
@@ -50,56 +43,23 @@ def refine_start(scene: Scene, measure: str, start: Matrix) -> Generator[Progres
     -------
     Answer
     """
-    ends, made = _Level(), 0
+    walks: list[Walk] = []
+    made = 0
     for level in range(len(scene.fixed) - 1, -1, -1):
-        origins = _origins(scene, measure, level, ends.states, start)
-        ends = yield from _walk_all(scene, measure, level, origins)
-        made += ends.made
-    best = min(range(len(ends.states)), key=lambda i: ends.states[i].found.cost)
-    state, nan = ends.states[best], float("nan")
-    return Answer(
-        state.tau,
-        state.found.cost,
-        1.0,
-        nan,
-        nan,
-        made,
-        state.stop or Stop.BUDGET_SPENT,
-        tuple(ends.histories[best]),
-        state.found.overlap,
-    )
+        cost, stage = scene.cost(level, measure, PIXELS), level_stage(level)
+        origins = _origins(cost, walks, start)
+        tolerance = ROUGHLY if level else TOLERANCE
+        reach = CAP if origins[-1] is start else NEAR
+        found = yield from walk_all(scene, cost, origins, tolerance, stage, reach)
+        walks, made = apart(scene, cost, found), made + sum(w.end.evaluations for w in found)
+    best = min(walks, key=lambda walk: walk.end.found.cost)
+    return answer_of(best, made)
 
 
-def _origins(
-    scene: Scene, measure: str, level: int, states: list[State], start: Matrix
-) -> list[Matrix]:
+def _origins(cost: Cost, walks: list[Walk], start: Matrix) -> list[Matrix]:
     """Return the ends of the coarser level, and the start where they are no better than it."""
-    found, cost = [state.tau for state in states], scene.cost(level, measure, PIXELS)
+    found = [walk.end.tau for walk in walks]
     here = cost(start).cost
     if found and all(cost(tau).cost < here for tau in found):
         return found
     return [*found, start]
-
-
-def _walk_all(
-    scene: Scene, measure: str, level: int, origins: list[Matrix]
-) -> Generator[Progress, None, _Level]:
-    """Walk from each origin, and drop what comes upon the end of an earlier walk."""
-    cost = scene.cost(level, measure, PIXELS)
-    stage = f"refine at 1/{2**level} resolution" if level else "refine at full resolution"
-    reach, ends = JOINED * cost.scale, _Level()
-    for origin in origins:
-        walk = scene.walk(cost, origin, ITERATIONS, COARSE_TOLERANCE if level else TOLERANCE)
-        history: list[float] = []
-        steps = until_joined(scene, walk, list(ends.states), reach)
-        state = yield from report(scene, steps, stage, history)
-        ends.made += state.evaluations
-        if not _joined(scene, state, ends.states, reach):
-            ends.states.append(state)
-            ends.histories.append(history)
-    return ends
-
-
-def _joined(scene: Scene, state: State, ends: list[State], reach: float) -> bool:
-    lower = [end for end in ends if end.found.cost <= state.found.cost]
-    return any(distance(scene, end.tau, state.tau) <= reach for end in lower)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.operators import AtomGroup, OperatorPair
 from napari_cosparse.core.types import Plane
 
 from ._samples import Samples
@@ -77,13 +77,17 @@ class CoSparsity:
         A bank; all groups are used with their weights.
     dtype : dtype-like
         Arithmetic.
+    nu : float
+        Parameter of the sparsity, in units of the images' contrasts.
     """
 
-    def __init__(self, pair: OperatorPair, dtype: type[np.floating] = np.float32) -> None:
+    def __init__(
+        self, pair: OperatorPair, dtype: type[np.floating] = np.float32, nu: float = NU
+    ) -> None:
         self.radius = pair.radius
         self.dtype = np.dtype(dtype)
         self._atoms = [_matrices(pair, side, self.radius, self.dtype) for side in "uv"]
-        self._nu = self.dtype.type(NU)
+        self._nu = self.dtype.type(nu)
         weights = np.concatenate([np.full(len(g.coefficients_u), g.weight) for g in pair.groups])
         self._weights = weights.astype(self.dtype)
         self._equal = bool((weights == weights[0]).all())
@@ -261,3 +265,22 @@ def coupled(sums: Sums, total: float) -> Evaluation:
     """
     share = 1 / total
     return Evaluation(sums.values[0] * share, sums.slopes[0] * share, share, sums.weight * share)
+
+
+def swapped_pair(pair: OperatorPair) -> OperatorPair:
+    """Exchange the modalities of a pair.
+
+    Parameters
+    ----------
+    pair : OperatorPair
+        Any bank.
+
+    Returns
+    -------
+    OperatorPair
+    """
+    groups = tuple(
+        AtomGroup(group.offsets, group.coefficients_v, group.coefficients_u, group.weight)
+        for group in pair.groups
+    )
+    return OperatorPair(groups, pair.metadata)

@@ -55,6 +55,8 @@ def refine(
     tolerance: float = TOLERANCE,
     *,
     gradient_only: bool = False,
+    bend: Vector | None = None,
+    reach: float = CAP,
 ) -> Generator[State, None, State]:
     """Walk downhill from a motion.
 
@@ -73,6 +75,11 @@ def refine(
     gradient_only : bool
         Walk along the Riemannian gradient, as the paper does; the basis must be orthonormal in
         the group's inner product.
+    bend : ndarray, shape (d, d), optional
+        Second derivatives at the motion, positive definite, where they are known: the steps have
+        their length from the first one on.
+    reach : float
+        How far the first step is tried, in pixels of the level, where they are not.
 
     Yields
     ------
@@ -84,10 +91,12 @@ def refine(
     State
         The last, with the reason for stopping.
     """
-    state, reach = State(tau, cost(tau), 1), CAP
+    state = State(tau, cost(tau), 1)
     size = len(cost.basis)
-    model = np.eye(size) if gradient_only else _damped(cost.curvature(tau))
-    scaled = False
+    scaled = bend is not None and not gradient_only
+    model = bend if bend is not None else np.eye(size)
+    if bend is None and not gradient_only:
+        model = _damped(cost.curvature(tau))
     for _ in range(iterations):
         step = -np.asarray(np.linalg.solve(model, state.found.slope), np.float64)
         length = motion_of(step, state.tau, cost)

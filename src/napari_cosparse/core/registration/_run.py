@@ -11,15 +11,17 @@ import numpy as np
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.progress import Progress
 
+from ._answer import Walked
 from ._cascade import Outcome, decide, describe
 from ._error import Determined, determine
 from ._fine import Fine, refine_fine
 from ._frame import Matrix
+from ._polish import polish
 from ._record import record
 from ._registration import Registration
 from ._residual import residual_map
 from ._scene import Scene, distance
-from ._solve import MANY_PIXELS, PIXELS, Walked, descend
+from ._solve import MANY_PIXELS, PIXELS, descend
 from ._task import Task
 from ._verdict import Verdict
 
@@ -70,8 +72,10 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     found = _determined(scene, outcome, task.start)
     if found.error > UNSURE and task.shrink == 1:
         outcome, found = yield from _with_matrix(task, _surer(scene, outcome, found, task.start))
-    kept = _stays(task, outcome, verdict, found)
-    fine = Fine(task.start if kept else outcome.answer.tau, found.error, task.shrink)
+    kept, tau = _stays(task, outcome, verdict, found), outcome.answer.tau
+    if not kept and task.shrink == 1 and (outcome.verdict.trusted or not task.settings.verdict):
+        tau = yield from _with_matrix(task, polish(scene, outcome.measure, tau, found))
+    fine = Fine(task.start if kept else tau, found.error, task.shrink)
     yield Progress("judge the answer", 2, 2)
     if task.shrink > 1 and (outcome.verdict.trusted or not task.settings.verdict):
         steps = refine_fine(scene, outcome.measure, task.grids(reflected=outcome.reflected), fine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -70,7 +70,9 @@ class Samples:
         return len(self.rows)
 
 
-def choose_samples(level: Level, radius: int, limit: int, seed: int, block: int = BLOCK) -> Samples:
+def choose_samples(
+    level: Level, radius: int, limit: int, seed: int, block: int = BLOCK, *, between: bool = False
+) -> Samples:
     """Spread blocks over the usable part of a level of the fixed image.
 
     Parameters
@@ -85,13 +87,17 @@ def choose_samples(level: Level, radius: int, limit: int, seed: int, block: int 
         For the choice among many.
     block : int
         Side of a block, in pixels; 1 takes single pixels.
+    between : bool
+        Push each block by a random part of a pixel, so that both images are read between their
+        pixels. On the pixels a fixed image keeps its noise, which interpolation takes from the
+        moving one by an amount that depends on the motion: it would be drawn off whole shifts.
 
     Returns
     -------
     Samples
         All blocks if they fit the limit.
     """
-    weight = _weights(level, radius, block)
+    weight = _weights(level, radius, block, int(between))
     tops, lefts = np.nonzero(weight.sum((2, 3)))
     chosen = _spread(len(tops), max(1, limit // block**2), seed)
     tops, lefts = tops[chosen], lefts[chosen]
@@ -101,7 +107,7 @@ def choose_samples(level: Level, radius: int, limit: int, seed: int, block: int 
     window = None if level.windows is None else tops * block // level.windows.side
     rows, columns = _places(level, tops * block, lefts * block, window)
     line = np.arange(side, dtype=np.float64)
-    return Samples(
+    samples = Samples(
         rows[:, None] + line,
         columns[:, None] + line,
         np.ascontiguousarray(windows[tops * block, lefts * block]),
@@ -109,6 +115,17 @@ def choose_samples(level: Level, radius: int, limit: int, seed: int, block: int 
         radius,
         window,
     )
+    return _pushed(level, samples, seed) if between else samples
+
+
+def _pushed(level: Level, samples: Samples, seed: int) -> Samples:
+    """Push each block by a random part of a pixel, at most one."""
+    shifts = np.random.default_rng([seed, 1]).random((2, len(samples), 1))
+    rows, columns = samples.rows + shifts[0], samples.columns + shifts[1]
+    shape = samples.values.shape
+    places = np.broadcast_to(rows[:, :, None], shape), np.broadcast_to(columns[:, None], shape)
+    values = level.spline.sample(*places)[0]
+    return replace(samples, rows=rows, columns=columns, values=values)
 
 
 def _places(
@@ -124,9 +141,11 @@ def _places(
     return tops + shifts[:, 0], lefts + shifts[:, 1]
 
 
-def _weights(level: Level, radius: int, block: int) -> Plane:
+def _weights(level: Level, radius: int, block: int, beyond: int = 0) -> Plane:
     """Usable centres, cut into blocks: shape (down, across, block, block)."""
     usable = level.usable
+    if beyond:  # the next pixel is needed as well
+        usable = minimum_filter(usable, 2, mode="constant", origin=-1)
     if radius:
         if not usable.all():
             usable = minimum_filter(usable, 2 * radius + 1, mode="nearest")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.geometry import MatrixGroup, matrix_group
 from napari_cosparse.core.mapping import Map
-from napari_cosparse.core.operators import AtomGroup, OperatorPair
+from napari_cosparse.core.operators import OperatorPair
 
 from ._both import BothCost
-from ._cost import CoSparsityCost, Cost, InformationCost
+from ._cost import CoSparsityCost, Cost
+from ._cost_nmi import InformationCost
 from ._frame import Frame, Matrix, corner_motion
-from ._newton import State, refine
+from ._mutual import NU, swapped_pair
+from ._newton import CAP, State, refine
 from ._pyramid import Level, depth, pyramid
 from ._sides import Side
 from ._start import LARGEST
@@ -51,6 +53,9 @@ class Scene:
     seed: int = 0
     map_: Map = map
     gradient_only: bool = False
+    _costs: dict[tuple[int, str, int, float, bool], Cost] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def basis(self) -> NDArray[np.float64]:
@@ -81,7 +86,15 @@ class Scene:
     def _levels(self) -> list[tuple[Level, Level]]:
         return list(zip(self.fixed, self.moving, strict=True))
 
-    def cost(self, level: int, measure: str, pixels: int) -> Cost:
+    def cost(
+        self,
+        level: int,
+        measure: str,
+        pixels: int,
+        *,
+        nu: float = NU,
+        between: bool = False,
+    ) -> Cost:
         """Cost of a motion at one level.
 
         Parameters
@@ -92,30 +105,49 @@ class Scene:
             Which measure.
         pixels : int
             Number of pixels that suffices.
+        nu : float
+            Parameter of the sparsity.
+        between : bool
+            Read both images between their pixels; see `choose_samples`.
 
         Returns
         -------
         Cost
+            The same object for the same arguments.
         """
+        key = level, measure, pixels, nu, between
+        if key not in self._costs:
+            self._costs[key] = self._cost(*key)
+        return self._costs[key]
+
+    def _cost(self, level: int, measure: str, pixels: int, nu: float, between: bool) -> Cost:
         if measure == "both":
-            parts = (self.cost(level, name, pixels) for name in ("mutual", "nmi"))
-            return BothCost(*parts)
-        levels = self._levels[level]
+            names = ("mutual", "nmi")
+            return BothCost(*(self._cost(level, name, pixels, nu, between) for name in names))
+        levels, frame, basis = self._levels[level], self.frame, self.basis
         if measure == "nmi":
-            return InformationCost(levels, self.frame, self.basis, pixels, self.seed)
+            return InformationCost(levels, frame, basis, pixels, self.seed, between=between)
         return CoSparsityCost(
             levels,
-            self.frame,
-            self.basis,
+            frame,
+            basis,
             self.pair,
             measure,
             pixels,
             self.seed,
             self.map_,
+            nu=nu,
+            between=between,
         )
 
     def walk(
-        self, cost: Cost, tau: Matrix, iterations: int, tolerance: float
+        self,
+        cost: Cost,
+        tau: Matrix,
+        iterations: int,
+        tolerance: float,
+        bend: NDArray[np.float64] | None = None,
+        reach: float = CAP,
     ) -> Generator[State, None, State]:
         """Refine a motion with the scene's solver.
 
@@ -129,6 +161,10 @@ class Scene:
             Most accepted steps.
         tolerance : float
             Shortest step, in pixels of the level.
+        bend : ndarray, shape (d, d), optional
+            Second derivatives there, where they are known.
+        reach : float
+            How far the first step is tried, in pixels of the level.
 
         Returns
         -------
@@ -136,7 +172,14 @@ class Scene:
             Yields `State` and returns the last.
         """
         return refine(
-            cost, tau, self.group.exp, iterations, tolerance, gradient_only=self.gradient_only
+            cost,
+            tau,
+            self.group.exp,
+            iterations,
+            tolerance,
+            gradient_only=self.gradient_only,
+            bend=bend,
+            reach=reach,
         )
 
     def swapped(self, *, operators: bool = True) -> Scene:
@@ -247,22 +290,3 @@ def distance(scene: Scene, first: Matrix, second: Matrix) -> float:
     """
     pixels = scene.frame.to_pixels
     return corner_motion(pixels(first), pixels(second), scene.frame.shape_fixed)
-
-
-def swapped_pair(pair: OperatorPair) -> OperatorPair:
-    """Exchange the modalities of a pair.
-
-    Parameters
-    ----------
-    pair : OperatorPair
-        Any bank.
-
-    Returns
-    -------
-    OperatorPair
-    """
-    groups = tuple(
-        AtomGroup(group.offsets, group.coefficients_v, group.coefficients_u, group.weight)
-        for group in pair.groups
-    )
-    return OperatorPair(groups, pair.metadata)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
 
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.progress import Progress
 
+from ._answer import Answer
 from ._cost import Cost
 from ._error import deviation
 from ._frame import Matrix
@@ -17,72 +18,22 @@ from ._newton import State
 from ._scene import Scene, distance
 from ._start import Candidate
 from ._starts import distinct, margin
+from ._walk import (
+    COARSE_TOLERANCE,
+    Walk,
+    answer_of,
+    level_stage,
+    level_tolerance,
+    walk_all,
+)
 
 TOGETHER = 0.01  # of the larger side: refined candidates nearer than this agree
-JOINED = 1.0  # pixels of the level: a walk this near to the end of an earlier one leads there
-ITERATIONS = 40
 PIXELS_START = 30_000
 PIXELS = 15_000
 MANY_PIXELS = 60_000  # where those above leave the motion unsure
-COARSE_TOLERANCE = 0.03  # pixels of the level
 CLEARLY = 0.9  # of the best start's score: one below is clearly worse
 DEVIATIONS = 2.0  # by which the end of a clearly worse start must be lower
 PART = 10  # blocks: about 50 parts of the image
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a measure found.
-
-    Attributes
-    ----------
-    tau : ndarray, shape (3, 3)
-        In normalised coordinates.
-    cost : float
-        At the finest level that was used.
-    agreement : float
-        Share of the refined starts that ended together with the best.
-    margin : float
-        Lead of the best start over the best that lies elsewhere, relative to it.
-    score : float
-        Of the best start; NaN if none was searched.
-    evaluations : int
-        Of the cost.
-    stop : Stop
-        Why the last level ended.
-    history : tuple of float
-        Costs of the accepted steps of the finest level.
-    overlap : float
-        Share of the fixed image's pixels.
-    """
-
-    tau: Matrix
-    cost: float
-    agreement: float
-    margin: float
-    score: float
-    evaluations: int
-    stop: Stop
-    history: tuple[float, ...]
-    overlap: float
-
-
-@dataclass(frozen=True)
-class Walked(Progress):
-    """Progress of a solver, with where it is.
-
-    Attributes
-    ----------
-    tau : ndarray, shape (3, 3)
-        In normalised coordinates.
-    scene : Scene
-        The pair that is registered; backward runs have another.
-    """
-
-    tau: Matrix = field(default_factory=lambda: np.eye(3))
-    scene: Scene | None = None
-
-
 Steps = Generator[Progress, None, Answer]
 
 
@@ -121,30 +72,21 @@ def solve(
     level = max(scene.start_level, finest)
     chosen = distinct(scene, measure, starts)
     cost = scene.cost(level, measure, PIXELS_START)
-    ends: list[State] = []
-    histories: list[list[float]] = []
-    for number, start in enumerate(chosen):
-        stage = f"refine start {number + 1} of {len(chosen)}"
-        histories.append([])
-        walk = scene.walk(cost, start.tau, ITERATIONS, COARSE_TOLERANCE)
-        steps = until_joined(scene, walk, list(ends), JOINED * cost.scale)
-        ends.append((yield from report(scene, steps, stage, histories[-1])))
+    origins, stage = [start.tau for start in chosen], "refine start {number} of {count}"
+    walks = yield from walk_all(scene, cost, origins, COARSE_TOLERANCE, stage)
+    ends = [walk.end for walk in walks]
     first = _lowest(ends) if by_cost or measure == "nmi" else _choose(cost, chosen, ends)
     best = ends[first]
     together = TOGETHER * max(scene.frame.shape_fixed)
     agree = [distance(scene, end.tau, best.tau) <= max(together, 1.0) for end in ends]
-    answer = yield from descend(scene, measure, best.tau, level - 1, finest, best)
-    evaluations = answer.evaluations + sum(end.evaluations for end in ends if end is not best)
-    return Answer(
-        answer.tau,
-        answer.cost,
-        float(np.mean(agree)),
-        margin(scene, starts, answer.tau),
-        starts[0].score,
-        evaluations,
-        answer.stop,
-        answer.history or tuple(histories[first]),
-        answer.overlap,
+    answer = yield from descend(scene, measure, best.tau, level - 1, finest, walks[first])
+    others = sum(end.evaluations for end in ends if end is not best)
+    return replace(
+        answer,
+        agreement=float(np.mean(agree)),
+        margin=margin(scene, starts, answer.tau),
+        score=starts[0].score,
+        evaluations=answer.evaluations + others,
     )
 
 
@@ -163,51 +105,13 @@ def _lowest(ends: list[State]) -> int:
     return min(range(len(ends)), key=lambda i: ends[i].found.cost)
 
 
-def until_joined(
-    scene: Scene, steps: Generator[State, None, State], ends: list[State], reach: float
-) -> Generator[State, None, State]:
-    """Break a walk off where it comes upon the end of an earlier one that lies no higher.
-
-    Parameters
-    ----------
-    scene : Scene
-        The pair.
-    steps : generator
-        From `Scene.walk`.
-    ends : list of State
-        Of earlier walks under the same cost.
-    reach : float
-        Mean distance of the corners, in working pixels.
-
-    Yields
-    ------
-    State
-        After each accepted step.
-
-    Returns
-    -------
-    State
-        The last.
-    """
-    while True:
-        try:
-            state = next(steps)
-        except StopIteration as end:
-            last: State = end.value
-            return last
-        yield state
-        lower = [end for end in ends if end.found.cost <= state.found.cost]
-        if any(distance(scene, end.tau, state.tau) <= reach for end in lower):
-            return state._replace(stop=Stop.CHANGE_SMALL)
-
-
 def descend(
     scene: Scene,
     measure: str,
     tau: Matrix,
     coarsest: int,
     finest: int = 0,
-    state: State | None = None,
+    before: Walk | None = None,
     pixels: int = PIXELS,
 ) -> Steps:
     """Refine one motion on ever finer levels.
@@ -222,8 +126,8 @@ def descend(
         Where to start.
     coarsest, finest : int
         First and last level; no step is made if the first is the finer.
-    state : State, optional
-        Outcome of an earlier level.
+    before : Walk, optional
+        On an earlier level.
     pixels : int
         Number of pixels of a level that suffices.
 
@@ -236,64 +140,12 @@ def descend(
     -------
     Answer
     """
-    made = state.evaluations if state is not None else 0
-    history: list[float] = []
+    walk, made = before, before.end.evaluations if before is not None else 0
     for level in range(coarsest, finest - 1, -1):
-        cost = scene.cost(level, measure, pixels)
-        history = []
-        stage = f"refine at 1/{2**level} resolution" if level else "refine at full resolution"
-        tolerance = COARSE_TOLERANCE if level else 0.01
-        state = yield from report(
-            scene, scene.walk(cost, tau, ITERATIONS, tolerance), stage, history
-        )
-        tau, made = state.tau, made + state.evaluations
-    if state is None:
-        state = State(tau, scene.cost(finest, measure, pixels)(tau), 1, Stop.CHANGE_SMALL)
-    nan = float("nan")
-    return Answer(
-        tau,
-        state.found.cost,
-        1.0,
-        nan,
-        nan,
-        made,
-        state.stop or Stop.BUDGET_SPENT,
-        tuple(history),
-        state.found.overlap,
-    )
-
-
-def report(
-    scene: Scene, steps: Generator[State, None, State], stage: str, history: list[float]
-) -> Generator[Progress, None, State]:
-    """Report each step of a solver as progress.
-
-    Parameters
-    ----------
-    scene : Scene
-        The pair, for who listens.
-    steps : generator
-        From `Scene.walk`.
-    stage : str
-        What is being done.
-    history : list of float
-        Gets the cost of each accepted step.
-
-    Yields
-    ------
-    Progress
-
-    Returns
-    -------
-    State
-        The last.
-    """
-    for made in range(1, 10**9):
-        try:
-            state = next(steps)
-        except StopIteration as end:
-            last: State = end.value
-            return last
-        history.append(state.found.cost)
-        yield Walked(stage, min(made, ITERATIONS), ITERATIONS, state.found.cost, state.tau, scene)
-    raise AssertionError  # pragma: no cover
+        cost, stage = scene.cost(level, measure, pixels), level_stage(level)
+        (walk,) = yield from walk_all(scene, cost, [tau], level_tolerance(level), stage)
+        tau, made = walk.end.tau, made + walk.end.evaluations
+    if walk is None:
+        found, made = scene.cost(finest, measure, pixels)(tau), 1
+        walk = Walk(State(tau, found, made, Stop.CHANGE_SMALL))
+    return answer_of(walk, made)

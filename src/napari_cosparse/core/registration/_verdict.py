@@ -9,9 +9,9 @@ import numpy as np
 
 from napari_cosparse.core.progress import Progress
 
+from ._answer import Answer
 from ._consistency import backward, halves, pushed
 from ._scene import Scene
-from ._solve import Answer
 from ._starts import Plan
 
 LIMIT = 2.0  # pixels: backward runs that differ more are not believed
