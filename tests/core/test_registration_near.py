@@ -35,8 +35,8 @@ def shift(place):
 @pytest.mark.parametrize("place", [(-8, -17), (-9, -19), (-8.3, -17.4), (-9.5, -19.5), (-12, -24)])
 def test_near_start_is_refined(place):
     found = register(*cut(), initial=shift(place), search=False, verdict=False)
-    assert np.hypot(*(found.matrix[:2, 2] - TRUTH)) < 0.5
-    assert found.cost_after < found.cost_before - 0.01
+    assert np.hypot(*(found.matrix[:2, 2] - TRUTH)) < 0.1  # .05 with the last step, .55 without
+    assert found.cost_after < found.cost_before - 0.015  # the nearest start has .017 to gain
 
 
 def test_refined_near_start_is_trusted():
@@ -50,7 +50,9 @@ def test_lowest_of_the_walks_from_all_levels_is_taken():
     start = scene.frame.from_pixels(shift((-8, -17)))
     found = drain(refine_start(scene, "both", start))
     walks = [drain(descend(scene, "both", start, level)) for level in range(len(scene.fixed))]
-    assert walks[-1].cost > found.cost + 0.05  # the coarsest level leads astray
+    assert walks[-1].cost > found.cost + 0.07  # the coarsest level leads astray, by .08
     assert found.cost <= min(walk.cost for walk in walks) + 1e-3
     assert found.cost == scene.cost(0, "both", PIXELS)(found.tau).cost
-    assert distance(scene, found.tau, scene.frame.from_pixels(shift(TRUTH))) < 1
+    assert (
+        distance(scene, found.tau, scene.frame.from_pixels(shift(TRUTH))) < 0.7
+    )  # .58 before the last step
