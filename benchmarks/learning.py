@@ -243,7 +243,7 @@ def main() -> None:
         thresholds=(0.01, 0.003), symmetries=False, invalid=(None, 0), iterations=1, seed=0,
     )  # fmt: skip
     streams = [np.random.default_rng(number) for number in range(len(pairs))]
-    patches = drain(sample_patches(pairs, settings, streams))
+    patches, _ = drain(sample_patches(pairs, settings, streams))
     versions = f"NumPy {np.__version__}, pymanopt {pymanopt.__version__}"
     print(f"{platform.processor() or platform.machine()}, one BLAS thread, {versions}")
     print(f"{patches[0].shape[1]} patch pairs of side {options.side}, {options.atoms} atoms")

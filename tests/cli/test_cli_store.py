@@ -122,6 +122,28 @@ def test_planes_of_a_stack_are_pairs(run, files, tmp_path):
     assert not (tmp_path / "q.npz").exists()
 
 
+def test_dark_planes_are_left_out_and_told(run, files, tmp_path):
+    depth = read_image(files / "depth.tif")
+    stack = zarr.create_array(tmp_path / "v.zarr", shape=(3, *depth.shape), dtype=depth.dtype)
+    stack[:] = np.stack([depth, depth * np.nan, np.zeros_like(depth)])
+    write_image(tmp_path / "nan.tif", depth * np.nan)
+    for name, rest, told in (
+        ("a", [tmp_path / "v.zarr"], "2 of 3 pairs had no say ({g} and {v}, plane 1 and 1 more)"),
+        ("b", [files / "depth.tif", files / "gray.png", tmp_path / "nan.tif"],
+         "1 of 2 pairs had no say ({g} and {n})"),
+    ):  # fmt: skip
+        out = tmp_path / f"{name}.npz"
+        code, _, errors = run("learn", files / "gray.png", *rest, "-o", out, *LEARN)
+        assert (code, len(errors)) == (0, 1)
+        places = {"g": files / "gray.png", "v": tmp_path / "v.zarr", "n": tmp_path / "nan.tif"}
+        assert told.format(**places) in errors[0]
+        record = json.loads((tmp_path / f"{name}.npz.json").read_text())
+        assert len(record["result"]["skipped"]) == len(record["parameters"]["skipped"])
+    code, _, errors = run("learn", files / "gray.png", tmp_path / "nan.tif", "-o", out, *LEARN)
+    assert code == 2
+    assert "no patch of side 3 may be used" in errors[0]
+
+
 def test_memory_of_learning(run, stores, files, tmp_path):
     words = ("learn", stores / "guide.zarr", files / "depth.tif", "-o", tmp_path / "p.npz")
     code, out, _ = run(*words, *LEARN, "--memory", "1GB", "--threads", 1, "--block", 64)

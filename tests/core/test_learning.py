@@ -64,7 +64,7 @@ def settings_for(**changes):
 
 def sample(pairs, settings):
     streams = [np.random.default_rng(number) for number in range(len(pairs))]
-    return drain(sample_patches(as_pairs(pairs, settings.side), settings, streams))
+    return drain(sample_patches(as_pairs(pairs, settings.side), settings, streams))[0]
 
 
 def test_rows_are_unit_and_without_mean(learned):
@@ -276,6 +276,22 @@ def test_images_without_a_usable_patch_are_refused_with_the_way_out():
         learn_operators([(flat, flat)], **QUICK)
     with pytest.raises(InputError, match="unknown pixels"):
         learn_operators([(np.full((20, 20), np.nan), flat)], **QUICK)
+
+
+@pytest.mark.parametrize("dark", [0.0, np.nan])
+@pytest.mark.parametrize("symmetries", [False, True])
+def test_pairs_without_a_usable_patch_are_left_out(pairs, dark, symmetries):
+    options = QUICK | {"symmetries": symmetries}
+    expected = learn_operators(pairs, **options)
+    empty = np.full_like(pairs[0][1], dark)
+    found = learn_operators([*pairs, (pairs[0][0], empty), (empty, pairs[0][1])], **options)
+    assert np.array_equal(matrices(found)[1], matrices(expected)[1])
+    assert np.array_equal(found.history, expected.history)
+    assert (expected.skipped, found.skipped) == ((), (3, 4))
+    assert "skipped" not in expected.pair.metadata
+    assert found.pair.metadata["skipped"] == [3, 4]
+    with pytest.raises(InputError, match="no patch of side 3 may be used"):
+        learn_operators([(pairs[0][0], empty)] * 2, **options)
 
 
 def test_arguments_stay_as_they_are(pairs):

@@ -61,6 +61,20 @@ def test_stores_give_what_arrays_give(stores, plain, options):
     same(learn_operators([(chunked, SCENE.depth)], **QUICK, **options), plain)
 
 
+@pytest.mark.parametrize("looked", [1 << 22, 5000])
+def test_dark_planes_are_told_and_change_no_bit(monkeypatch, looked):
+    monkeypatch.setattr(_look, "LOOKED", looked)
+    options = QUICK | {"block": 64}
+    expected = learn_operators([(SCENE.guide, SCENE.depth)], **options)
+    dark = np.zeros_like(SCENE.depth)
+    for image in (dark, da.from_array(dark, chunks=50), np.nan * dark):
+        pairs = [(SCENE.guide, SCENE.depth), *[(SCENE.guide, image)] * 7]
+        with pytest.warns(UserWarning, match=r"image pairs 2, 3, 4, 5, 6 and 2 more may be used"):
+            found = learn_operators(pairs, **options)
+        assert np.array_equal(found.history, expected.history)
+        assert found.skipped == tuple(range(2, 9))
+
+
 def test_processes_change_no_bit(stores, plain):
     same(learn_operators([tuple(stores)], **QUICK, scheduler="processes", threads=1), plain)
 

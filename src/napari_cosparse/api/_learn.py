@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import wraps
@@ -13,6 +14,8 @@ from napari_cosparse.core.operators import Learned, LearnSettings, make_settings
 from napari_cosparse.core.progress import Progress, drain
 
 from ._shared import check_keywords, keywords_of
+
+SHOWN = 5  # numbers of pairs in a warning
 
 
 @wraps(learning.learn_operators)
@@ -28,7 +31,20 @@ def learn_operators(
     )
     steps = learn_steps(pairs, **options)
     with closing(steps):  # whatever stops it, the next run finds the folder free
-        return drain(steps, report)
+        learned = drain(steps, report)
+    if learned.skipped:
+        warnings.warn(_skipped(learned), stacklevel=2)
+    return learned
+
+
+def _skipped(learned: Learned) -> str:
+    """Say which pairs had no say."""
+    many, shown = len(learned.skipped), ", ".join(map(str, learned.skipped[:SHOWN]))
+    shown += f" and {many - SHOWN} more" if many > SHOWN else ""
+    return (
+        f"no patch of image pair{'s' * (many > 1)} {shown} may be used (constant, unknown, or "
+        "flatter than the thresholds); learned from the others"
+    )
 
 
 def learn_steps(

@@ -18,7 +18,7 @@ from napari_cosparse.tiles import discard_checkpoint, learning_steps
 from ._inputs import InputPlanes, open_planes
 from ._record import check_outputs, record_path, write_record
 from ._resume import kept_folder, stoppable
-from ._terminal import bar, number, say
+from ._terminal import bar, complain, number, say
 
 
 def run(arguments: Namespace) -> None:
@@ -45,26 +45,25 @@ def run(arguments: Namespace) -> None:
     out = operator_path(arguments.out)
     check_outputs(out, paths)
     images = [open_planes(path) for path in paths]
-    learned = _learn(images, arguments, out)
+    pairs = _pairs(images)
+    learned = _learn([images for _, images in pairs], arguments, out)
+    names = [pairs[number - 1][0] for number in learned.skipped]
     pair = _finish(learned, images, arguments, out)
     write_together(
         [
             (out, partial(write_bytes, content=encode(pair))),
             (record_path(out), partial(write_record, command="learn",
-                                       content=_record(learned, pair, images, out))),
+                                       content=_record(learned, pair, images, out, names))),
         ]
     )  # fmt: skip
     discard_checkpoint(kept_folder(out))  # not before: if the disk is full, the work stays
     _summarise(learned, pair, out)
+    if names:
+        complain(_skipped(names, len(pairs)))
 
 
-def _learn(images: list[InputPlanes], arguments: Namespace, out: Path) -> Learned:
+def _learn(pairs: list[tuple[Any, Any]], arguments: Namespace, out: Path) -> Learned:
     """Run the computation with a bar."""
-    pairs = [
-        pair
-        for u, v, names in zip(images[::2], images[1::2], _names(images), strict=True)
-        for pair in _planes(u, v, names)
-    ]
     settings = make_settings(
         side=arguments.side,
         atoms=arguments.atoms,
@@ -95,10 +94,17 @@ def _learn(images: list[InputPlanes], arguments: Namespace, out: Path) -> Learne
         return drain(steps, report)
 
 
-def _names(images: list[InputPlanes]) -> list[str]:
-    """Names of the pairs, for errors."""
-    files = [image.record["file"] for image in images]
-    return [f"{u} and {v}" for u, v in zip(files[::2], files[1::2], strict=True)]
+def _pairs(images: list[InputPlanes]) -> list[tuple[str, tuple[Any, Any]]]:
+    """Pair the planes of all images, each pair with its name."""
+    pairs = []
+    for u, v in zip(images[::2], images[1::2], strict=True):
+        name = f"{u.record['file']} and {v.record['file']}"
+        planes = _planes(u, v, name)
+        many = len(planes) > 1
+        pairs += [
+            (f"{name}, plane {at}" if many else name, plane) for at, plane in enumerate(planes)
+        ]
+    return pairs
 
 
 def _planes(u: InputPlanes, v: InputPlanes, names: str) -> list[tuple[Any, Any]]:
@@ -111,6 +117,15 @@ def _planes(u: InputPlanes, v: InputPlanes, names: str) -> list[tuple[Any, Any]]
         )
     most = max(counts)
     return list(zip(*(part.planes * (most // len(part.planes)) for part in (u, v)), strict=True))
+
+
+def _skipped(names: list[str], many: int) -> str:
+    """Say which pairs had no say."""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return (
+        f"warning: {len(names)} of {many} pairs had no say ({names[0]}{more}): all patches are "
+        "constant, unknown or flatter than the thresholds. The record names them all"
+    )
 
 
 def _finish(
@@ -126,7 +141,7 @@ def _finish(
 
 
 def _record(
-    learned: Learned, pair: OperatorPair, images: list[InputPlanes], out: Path
+    learned: Learned, pair: OperatorPair, images: list[InputPlanes], out: Path, skipped: list[str]
 ) -> dict[str, Any]:
     """Return all that is needed to repeat the run and to judge its result."""
     inputs = [image.record for image in images]
@@ -142,6 +157,7 @@ def _record(
             "evaluations": learned.evaluations,
             "costs": learned.history,
             "diagnostics": learned.diagnostics.to_json(),
+            "skipped": skipped,
         },
     }
 

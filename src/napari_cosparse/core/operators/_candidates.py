@@ -80,10 +80,12 @@ def draw_positions(parts: list[Part], count: int, rng: np.random.Generator) -> N
     ndarray, shape (count, 2), int64
         Row and column of the top left pixels, part by part in reading order.
     """
+    if not count:
+        return np.zeros((0, 2), np.int64)
     ends = np.cumsum([part.count for part in parts])
     chosen = np.sort(rng.choice(int(ends[-1]), count, replace=False, shuffle=False))
     cuts = np.searchsorted(chosen, ends)
-    first, found = 0, [np.zeros((0, 2), np.int64)]
+    first, found = 0, []
     for part, end, last in zip(parts, ends, cuts, strict=True):
         if last > first:
             found.append(part.positions(chosen[first:last] - (int(end) - part.count)))

@@ -59,7 +59,8 @@ def learn_operators(
         the centres of corresponding atoms together.
     invalid : tuple of float or None
         Values of U and V that mean unknown; NaN and infinity always do. Patches with an unknown
-        pixel are never used.
+        pixel are never used. A pair without a patch that may be used (the dark ends of a stack) is
+        left out, see `Learned`.
     iterations : int
         Number of iterations at most.
     seed : int
@@ -75,7 +76,7 @@ def learn_operators(
     Raises
     ------
     InputError
-        If an image or parameter breaks a rule, or no patch may be used.
+        If an image or parameter breaks a rule, or no patch of any pair may be used.
     """
     steps = learn_steps(
         pairs,

@@ -215,14 +215,14 @@ def normalise(patches: Plane) -> NDArray[np.float32]:
     Parameters
     ----------
     patches : ndarray, shape (M, side, side), float64
-        Patches that are not constant.
+        Patches that are not constant; M may be 0.
 
     Returns
     -------
     ndarray, shape (side**2, M), float32
         One patch a column, coefficients in row-major order, of length `side`.
     """
-    rows = patches.reshape(len(patches), -1)
+    rows = patches.reshape(len(patches), patches.shape[1] * patches.shape[2])
     rows = rows - rows.mean(axis=1, keepdims=True)
     deviation = np.sqrt(np.mean(rows**2, axis=1, keepdims=True))
     return np.ascontiguousarray((rows / deviation).T, np.float32)

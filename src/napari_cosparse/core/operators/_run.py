@@ -42,6 +42,9 @@ class Learned:
         Why learning ended.
     evaluations : int
         Evaluations of the cost and of its gradient.
+    skipped : tuple of int
+        Numbers, from 1, of the image pairs without a patch that may be used: constant, unknown or
+        flatter than the thresholds. The others were learned from. The metadata hold them too.
     """
 
     pair: OperatorPair
@@ -49,6 +52,7 @@ class Learned:
     diagnostics: Diagnostics
     stop: Stop
     evaluations: int
+    skipped: tuple[int, ...] = ()
 
 
 class Keeper(Protocol):
@@ -130,7 +134,7 @@ def _learn(
         np.random.default_rng(s)
         for s in np.random.SeedSequence(settings.seed).spawn(2 + len(pairs))
     ]
-    patches = yield from sample_patches(pairs, settings, streams[2:], maps[1], room)
+    patches, skipped = yield from sample_patches(pairs, settings, streams[2:], maps[1], room)
     kept = keeper.begin(patches, settings) if keeper else None
     walk = _walk(patches, settings, streams[0], maps[0], kept)
     history = [] if kept is None else list(kept.history)
@@ -146,8 +150,10 @@ def _learn(
     diagnostics = diagnose(u, v, *patches, nu=settings.nu, rng=streams[1])
     stop = last.stop or Stop.BUDGET_SPENT
     metadata = _metadata(settings, patches, history, stop, diagnostics)
+    if skipped:
+        metadata["skipped"] = list(skipped)
     pair = OperatorPair.from_patches(u, v, metadata)
-    return Learned(pair, np.array(history), diagnostics, stop, last.evaluations)
+    return Learned(pair, np.array(history), diagnostics, stop, last.evaluations, skipped)
 
 
 def _walk(

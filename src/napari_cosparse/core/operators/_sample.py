@@ -56,10 +56,11 @@ def sample_patches(
     streams: list[np.random.Generator],
     map_: Map = map,
     room: int = ROOM,
-) -> Generator[Progress, None, tuple[Patches, Patches]]:
+) -> Generator[Progress, None, tuple[tuple[Patches, Patches], tuple[int, ...]]]:
     """Draw equal numbers of patches from all pairs; see `learn_operators` for the rules.
 
-    `room` are bytes of chunked images that may be kept, so that no part is read twice.
+    `room` are bytes of chunked images that may be kept, so that no part is read twice. Returned are
+    the patches, and the numbers of the pairs (from 1) that have none, as the dark ends of stacks.
     """
     total = len(pairs) + settings.iterations
     share = room // (2 * len(pairs))
@@ -72,7 +73,8 @@ def sample_patches(
         )
         found.append(parts)
         yield Progress("choosing patches", done + 1, total)
-    counts = shares([sum(part.count for part in parts) for parts in found], settings.samples)
+    available = [sum(part.count for part in parts) for parts in found]
+    counts = shares(available, settings.samples)
     if not sum(counts):
         raise InputError(
             f"no patch of side {settings.side} may be used: all contain unknown pixels or are "
@@ -85,7 +87,7 @@ def sample_patches(
         progress = Progress("reading patches", len(pairs), total)
         drawn.append((yield from _reported(gathering, progress)))
     left, right = (np.concatenate(side, axis=1) for side in zip(*drawn, strict=True))
-    return left, right
+    return (left, right), tuple(number for number, most in enumerate(available, 1) if not most)
 
 
 def _reported(steps: Generator[None, None, T], progress: Progress) -> Generator[Progress, None, T]:
