@@ -188,6 +188,7 @@ def test_what_is_not_trusted_moves_nothing(run, register, images, tmp_path, name
         ("-o {t}/t.json --resampled {t}/r.png", "float32"),
         ("-o {t}/t.json --checkerboard {t}/c.pgm", "colour"),
         ("-o {t}/t.json --resampled {t}/x.tif --checkerboard {t}/x.tif", "same name"),
+        ("-o {t}/x.tif.json --resampled {t}/x.tif", "same name"),
         ("-o {t}/t.json --initial {f}/no.json", "no such file"),
         ("-o {t}/t.json --initial {f}/fixed.png", "ending"),
         ("-o {t}/t.json --points {f}/no.csv", "No such file"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 import tifffile
@@ -68,6 +70,49 @@ def test_stores_are_replaced_only_if_asked(run, files, tmp_path):
     assert (zarr.open_array(out)[:] == 7).all()
     assert run(*words, "--overwrite")[0] == 0
     assert zarr.open_array(out).shape == (48, 60)
+
+
+INPUTS = {
+    "record over transform": ("-o {t}/y.tif --transform {t}/y.tif.json", "y.tif.json"),
+    "store over transform": ("-o {t}/o.zarr --overwrite --transform {t}/o.zarr/T.json", "T.json"),
+    "store over operators": ("-o {t}/o.zarr --overwrite --operators {t}/o.zarr/p.npz", "p.npz"),
+    "unfinished run over it": (
+        "-o {t}/o.zarr --overwrite --transform {t}/o.zarr.partial/T.json", "T.json"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", INPUTS)
+def test_no_input_is_replaced(run, files, tmp_path, case):
+    words, name = INPUTS[case]
+    zarr.create_array(tmp_path / "o.zarr", shape=(2, 2), dtype="u1")
+    (tmp_path / "o.zarr.partial").mkdir()
+    for place in ("y.tif.json", "o.zarr/T.json", "o.zarr.partial/T.json"):
+        save_transform(tmp_path / place, np.diag([0.25, 0.25, 1]))
+    shutil.copy(files / "pair.npz", tmp_path / "o.zarr/p.npz")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    words = words.format(t=tmp_path).split()
+    code, lines, errors = run("upsample", files / "low.tif", files / "guide.png", *words)
+    assert (code, lines, len(errors)) == (2, [], 1)
+    assert f"is an input ({tmp_path}" in errors[0]
+    assert f"{name}); give the output another name" in errors[0]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_no_part_of_an_input_is_replaced(run, files, tmp_path):
+    for name in ("u", "v"):
+        array = zarr.create_array(tmp_path / f"{name}.zarr", shape=(48, 60), dtype="u1")
+        array[:] = 1
+    words = ("register", tmp_path / "u.zarr", tmp_path / "v.zarr", "-o")
+    code, _, errors = run(*words, tmp_path / "v.zarr/zarr.json")
+    assert code == 2
+    assert "v.zarr/zarr.json is a part of an input" in errors[0]
+    kept = tmp_path / "p.npz.partial/v.zarr"
+    shutil.copytree(tmp_path / "v.zarr", kept)
+    words = ("learn", files / "gray.png", kept, "-o", tmp_path / "p.npz", "--overwrite")
+    code, _, errors = run(*words)
+    assert code == 2
+    assert f"p.npz.partial is an input ({kept})" in errors[0]
 
 
 @pytest.mark.parametrize("option", ["--resume", "--overwrite", None])

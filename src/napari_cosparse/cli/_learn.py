@@ -16,7 +16,7 @@ from napari_cosparse.io import encode, operator_path, write_bytes, write_togethe
 from napari_cosparse.tiles import discard_checkpoint, learning_steps
 
 from ._inputs import InputPlanes, open_planes
-from ._record import check_outputs, record_path, write_record
+from ._record import check_kept, check_outputs, record_path, write_record
 from ._resume import kept_folder, stoppable
 from ._terminal import bar, complain, number, say
 
@@ -44,6 +44,7 @@ def run(arguments: Namespace) -> None:
         )
     out = operator_path(arguments.out)
     check_outputs(out, paths)
+    check_kept(out, paths)
     images = [open_planes(path) for path in paths]
     pairs = _pairs(images)
     learned = _learn([images for _, images in pairs], arguments, out)

@@ -12,6 +12,8 @@ from napari_cosparse import __version__
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.io import check_destination, to_json
 
+from ._resume import kept_folder
+
 
 def record_path(out: Path) -> Path:
     """Return the name of the record beside an output.
@@ -45,10 +47,40 @@ def check_outputs(out: Path, inputs: list[Path]) -> None:
         If a place cannot be written or is an input.
     """
     for place in (out, record_path(out)):
-        real = check_destination(place)
-        for source in inputs:
-            if real.exists() and source.exists() and real.samefile(source):
-                raise InputError(f"{place} is an input ({source}); give the output another name")
+        _check_apart(place, check_destination(place), inputs)
+
+
+def check_kept(out: Path, inputs: list[Path]) -> None:
+    """Refuse an output that holds an input, or whose unfinished run does.
+
+    Parameters
+    ----------
+    out : Path
+        The output; an unfinished run is kept beside it.
+    inputs : list of Path
+        Files and stores that are read.
+
+    Raises
+    ------
+    InputError
+        If one is an input, or holds one.
+    """
+    for place in (out, kept_folder(out)):
+        _check_apart(place, place.resolve(), inputs)
+
+
+def _check_apart(place: Path, real: Path, inputs: list[Path]) -> None:
+    """Refuse a place that is an input, holds one, or is a part of one."""
+    if not real.exists():
+        return
+    for source in inputs:
+        if not source.exists():
+            continue
+        read = source.resolve()
+        if real.samefile(read) or read.is_relative_to(real):
+            raise InputError(f"{place} is an input ({source}); give the output another name")
+        if real.is_relative_to(read):
+            raise InputError(f"{place} is a part of an input ({source}); choose another place")
 
 
 def describe_file(path: Path) -> dict[str, Any]:

@@ -95,8 +95,12 @@ def _check(arguments: Namespace) -> dict[str, Path]:
     outputs = [p for p in (arguments.out, arguments.resampled, arguments.checkerboard) if p]
     for place in outputs:
         check_outputs(place, inputs)
-    if len({place.resolve() for place in outputs}) < len(outputs):
-        raise InputError("two outputs have the same name; give each its own")
+    recorded = [
+        p for p in (arguments.out, arguments.resampled) if p and p.suffix.lower() != ".json"
+    ]
+    places = [*outputs, *map(record_path, recorded)]
+    if len({place.resolve() for place in places}) < len(places):
+        raise InputError("two outputs have the same name; give each its own (records end in .json)")
     if arguments.checkerboard is not None:
         check_image_path(arguments.checkerboard, np.dtype(np.uint8), 3)
     if arguments.initial is not None and arguments.points is not None:

@@ -22,7 +22,7 @@ from napari_cosparse.io import (
 
 from . import _store
 from ._inputs import InputImage, load_gray, load_image
-from ._record import check_outputs, describe_file, record_path, write_record
+from ._record import check_kept, check_outputs, describe_file, record_path, write_record
 from ._terminal import bar, complain, number, say
 from ._transform_option import read_option
 
@@ -46,12 +46,14 @@ def run(arguments: Namespace) -> None:
         If a file cannot be read or written; nothing is left then.
     """
     out: Path = arguments.out
+    files = [arguments.target, arguments.guide, *_operator_file(arguments.operators)]
+    files += [] if arguments.transform is None else [arguments.transform]
     if is_zarr(out):
+        check_kept(out, files)
         _store.run(arguments)
         return
     _store.check_options(arguments)
     check_image_path(out, np.dtype(np.uint8))  # whatever the type is: a known ending for gray
-    files = [arguments.target, arguments.guide, *_operator_file(arguments.operators)]
     check_outputs(out, files)
     target, guide = load_gray(arguments.target), load_image(arguments.guide)
     dtype = _output_type(arguments.dtype, out)
