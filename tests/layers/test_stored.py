@@ -9,7 +9,12 @@ from napari.layers import Image, Layer
 from napari_cosparse.layers import METADATA_KEY, destination, store_place, stored_data
 
 TOLD = SimpleNamespace(
-    path="out.ome.zarr", parameters={"seed": 0}, blocks=2, misfit=0.1, disagreement=(0.0, 0.2)
+    path="out.ome.zarr",
+    parameters={"seed": 0},
+    blocks=2,
+    misfit=0.1,
+    disagreement=(0.0, 0.2),
+    blank=((1,),),
 )
 
 
@@ -41,6 +46,7 @@ def test_only_the_coarsest_level_is_read(rgb):
     record = state["metadata"][METADATA_KEY]
     assert (record["store"], record["inputs"]["operators"]) == ("out.ome.zarr", "mine")
     assert record["parameters"] == {"seed": 0}
+    assert record["blank"] == [[1]]
     assert Layer.create(coarse, {**state, "multiscale": False}, kind).units[0] == "micrometer"
 
 

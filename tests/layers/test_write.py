@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from napari.layers import Image, Layer
 
+from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
 from napari_cosparse.core.reconstruction import check_target, upsample
 from napari_cosparse.layers import METADATA_KEY, _write, as_levels, destination, layer_data
@@ -114,6 +115,40 @@ def test_stack_of_targets_keeps_its_axis_and_the_guides_plane(result):
     assert [str(unit) for unit in layer.units] == ["second", "micrometer", "micrometer"]
     assert layer.axis_labels[0] == "t"
     assert layer.metadata[METADATA_KEY]["planes"] == 3
+
+
+def stack_of(dtype=np.float32, count=3):
+    """Where a stack of targets goes."""
+    return destination(Image(np.ones((count, 4, 6), dtype), name="heat"), Image(GUIDE))
+
+
+def test_planes_of_which_nothing_is_known_stay_unknown(result):
+    layer = Layer.create(*layer_data([None, result, None], stack_of()))
+    assert np.isnan(layer.data[[0, 2]]).all()
+    np.testing.assert_array_equal(layer.data[1], result.image)
+    told = layer.metadata[METADATA_KEY]
+    assert (told["planes"], told["blank"]) == (3, [[0], [2]])
+    assert told["misfit"] == result.misfit
+    assert layer_data([result] * 3, stack_of())[1]["metadata"][METADATA_KEY]["blank"] == []
+
+
+def test_whole_numbers_have_the_invalid_value_where_nothing_is_known():
+    levels = np.rint(100 * TARGET).astype(np.uint16)
+    found = upsample(levels, GUIDE, DIFFERENCES, dtype="input", invalid=7)
+    data, _, _ = layer_data([found, None], stack_of(np.uint16, 2))
+    assert (data.dtype, data[1].min(), data[1].max()) == (np.uint16, 7, 7)
+    np.testing.assert_array_equal(data[0], found.image)
+
+
+def test_planes_that_cannot_be_marked_as_unknown_are_refused():
+    found = upsample(TARGET > 6, GUIDE, DIFFERENCES, dtype="input")
+    with pytest.raises(InputError, match=r"'heat' has planes without a known sample.*bool"):
+        layer_data([found, None], stack_of(bool, 2))
+
+
+def test_stack_of_which_nothing_is_known_is_refused():
+    with pytest.raises(InputError, match="'heat' has no known sample in any of its 3 planes"):
+        layer_data([None] * 3, stack_of())
 
 
 def test_level_of_a_pyramid_is_the_grid_and_is_told(result):

@@ -63,7 +63,22 @@ def test_plane_of_a_stack_that_is_unknown_is_named(panel, show, scene):
     stack = np.stack([scene.coarse] * 3)
     stack[2] = np.nan
     show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5))
-    assert refused(panel, "plane (2,) of 'low'")
+    assert "Plane (2,) has no known sample and stays unknown." in panel.about.text()
+    assert panel.button.isEnabled()
+    stack[:] = np.nan
+    panel.refresh()
+    assert refused(panel, "'low' has no known sample")
+
+
+def test_planes_of_a_long_stack_that_are_unknown_are_counted(panel, show, scene):
+    stack = np.full((9, *scene.coarse.shape), 7, np.uint16)
+    stack[4] += (scene.coarse > scene.coarse.mean()).astype(np.uint16)
+    show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5))
+    assert "known sample" not in panel.about.text()
+    panel.form.invalid.value = "7"
+    named = "Planes (0,), (1,), (2,), (3,), (5,) and 3 more have no known sample and stay unknown."
+    assert named in panel.about.text()
+    assert panel.button.isEnabled()
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")  # napari draws

@@ -6,6 +6,7 @@ import dask.array as da
 import numpy as np
 import pytest
 
+from napari_cosparse.core.errors import InputError
 from napari_cosparse.io import make_scene
 from napari_cosparse.layers import METADATA_KEY, pairs_in
 from napari_cosparse.tiles import open_levels
@@ -61,6 +62,22 @@ def add_colours(viewer, scene):
     viewer.add_image(alpha, name="low", rgb=True, scale=(2, 2))
 
 
+def add_blank(viewer, scene):
+    """Add a stack whose second plane is empty; that is not seen before the run."""
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    stack = np.stack([scene.coarse, np.full_like(scene.coarse, np.nan), scene.coarse[::-1]])
+    place = {"scale": (1, 4, 4), "translate": (0, 1.5, 1.5)}
+    viewer.add_image(da.from_array(stack, (1, 7, 9)), name="low", contrast_limits=(0, 9), **place)
+
+
+def add_blank_levels(viewer, scene):
+    """Add a stack of whole numbers whose first plane is all the unknown value."""
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    levels = (100 * scene.coarse).astype(np.uint16)
+    place = {"scale": (1, 4, 4), "translate": (0, 1.5, 1.5)}
+    viewer.add_image(np.stack([np.full_like(levels, 65535), levels]), name="low", **place)
+
+
 def choose(panel, target="low", guide="guide"):
     for row, name in ((panel.form.target, target), (panel.form.guide, guide)):
         row.value = next(layer for layer in row.choices if layer.name == name)
@@ -77,6 +94,53 @@ def test_layers_of_all_kinds(panel, viewer, scene, run, tmp_path, add, output):
     run()
     again(panel)
     assert_same(*list(viewer.layers)[-2:])
+
+
+@pytest.mark.parametrize("output", ["memory", "store"])
+@pytest.mark.parametrize(("add", "plane"), [(add_blank, 1), (add_blank_levels, 0)])
+def test_plane_of_which_nothing_is_known_stays_unknown(
+    panel, viewer, scene, run, tmp_path, output, add, plane
+):
+    """In memory as in a store; it is named, and the script leaves it out too."""
+    add(viewer, scene)
+    choose(panel)
+    panel.form.output.value = output
+    panel.form.store.value = str(tmp_path / "out.ome.zarr")
+    panel.form.dtype.value = "input"
+    panel.form.invalid.value = "" if add is add_blank else "65535"
+    run()
+    named = f"Plane ({plane},) has no known sample and stays unknown."
+    assert panel.message.text().startswith("Done")
+    assert panel.message.text().endswith(named)
+    again(panel)
+    made, other = list(viewer.layers)[-2:]
+    assert_same(made, other)
+    image = pixels(made)
+    unknown = np.isnan(image) if add is add_blank else image == 65535
+    assert unknown.all((1, 2)).nonzero()[0].tolist() == [plane]
+    assert unknown.sum() == scene.depth.size
+    for layer in (made, other):
+        assert layer.metadata[METADATA_KEY]["blank"] == [[plane]]
+    viewer.add_image(pixels(viewer.layers["low"])[-1], name="alone", **CENTRE)
+    choose(panel, "alone")
+    panel.form.store.value = str(tmp_path / "alone.ome.zarr")
+    run()
+    np.testing.assert_array_equal(pixels(viewer.layers[-1]), image[-1])
+
+
+def test_stack_of_which_nothing_is_known_is_refused(panel, viewer, scene, run, notifications):
+    """The script says so too."""
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    empty = da.full((3, *scene.coarse.shape), np.nan, chunks=(1, -1, -1))
+    place = {"scale": (1, 4, 4), "translate": (0, 1.5, 1.5)}
+    viewer.add_image(empty, name="low", contrast_limits=(0, 1), **place)
+    choose(panel)
+    run()
+    assert "'low' has no known sample in any of its 3 planes" in panel.message.text()
+    assert "no known sample" in notifications[-1].message
+    with pytest.raises(InputError, match="no known sample in any of its 3 planes"):
+        again(panel)
+    assert len(viewer.layers) == 2
 
 
 def test_level_of_the_guide_and_typed_numbers(panel, viewer, scene, run):

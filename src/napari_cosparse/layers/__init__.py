@@ -3,6 +3,7 @@
 from ._align import Motion, grid_placement, motion_of, moved, moved_placement, pixel_map
 from ._atoms import atom_layers, mosaic, pair_of, pairs_in
 from ._axes import Stack, match_stacks
+from ._blank import blank_planes, known_planes
 from ._compare import checkerboard
 from ._grid import Grid, grid_of
 from ._lazy import Blocks, LazyPlane, lazy_plane
@@ -43,11 +44,13 @@ __all__ = [
     "Start",
     "as_levels",
     "atom_layers",
+    "blank_planes",
     "checkerboard",
     "destination",
     "grid_of",
     "grid_placement",
     "input_record",
+    "known_planes",
     "layer_data",
     "layer_recipe",
     "lazy_plane",

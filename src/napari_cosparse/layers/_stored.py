@@ -37,6 +37,10 @@ class Told(Protocol):
     def disagreement(self) -> tuple[float, float]:
         """How neighbouring blocks differed."""
 
+    @property
+    def blank(self) -> tuple[tuple[int, ...], ...]:
+        """Planes of which nothing is known."""
+
 
 def stored_data(levels: Sequence[Any], stored: Told, where: Destination) -> LayerData:
     """Show a store, without reading more of it than its coarsest level.
@@ -64,6 +68,7 @@ def stored_data(levels: Sequence[Any], stored: Told, where: Destination) -> Laye
         blocks=stored.blocks,
         misfit=float(stored.misfit),
         disagreement=list(stored.disagreement),
+        blank=[list(place) for place in stored.blank],
     )
     many = len(levels) > 1
     state = {

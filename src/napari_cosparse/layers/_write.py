@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.reconstruction import Alignment, Upsampled
 
 from ._axes import match_stacks
+from ._blank import blank_planes, join_planes, known_planes
 from ._read import read
 from ._record import METADATA_KEY, input_record, make_record
 from ._world import placement, plane_matrix, plane_placement, set_world, world_matrix
@@ -94,7 +95,7 @@ def destination(
 
 
 def layer_data(
-    results: Upsampled | Sequence[Upsampled],
+    results: Upsampled | Sequence[Upsampled | None],
     where: Destination,
     alignment: Alignment | None = None,
 ) -> LayerData:
@@ -102,8 +103,9 @@ def layer_data(
 
     Parameters
     ----------
-    results : Upsampled or sequence of Upsampled
-        What the core returned, one for each plane.
+    results : Upsampled or sequence of Upsampled or None
+        What the core returned, one for each plane; None where the target has no known sample:
+        such a plane is unknown, NaN or the invalid value of integers.
     where : Destination
         What `destination` noted before the run.
     alignment : Alignment, optional
@@ -114,10 +116,16 @@ def layer_data(
     tuple of (ndarray or list, dict, str)
         Layer data, for `napari.layers.Layer.create`. Contrast limits are always given, so that
         napari need not look at the pixels; large images are pyramids of views.
+
+    Raises
+    ------
+    InputError
+        Nothing is known in any plane, or the type of the result cannot say so.
     """
     planes = [results] if isinstance(results, Upsampled) else list(results)
-    only = len(planes) == 1
-    image = planes[0].image if only else np.stack([plane.image for plane in planes])
+    name, blank = where.inputs["target"]["name"], blank_planes(planes, where.shape[:-2])
+    known = known_planes(planes, name)
+    image = known[0].image if len(planes) == 1 else join_planes(planes, name)
     looks = where.looks or {"contrast_limits": limits_of(image)}
     data, multiscale = as_levels(image.reshape(where.shape))
     state = {
@@ -126,7 +134,7 @@ def layer_data(
         "multiscale": multiscale,
         **where.placement,
         **looks,
-        "metadata": {METADATA_KEY: provenance(planes, where.inputs, alignment)},
+        "metadata": {METADATA_KEY: provenance(known, where.inputs, alignment, blank)},
     }
     return data, state, "image"
 
@@ -175,7 +183,10 @@ def preview_data(result: Upsampled, where: Destination, place: dict[str, Any]) -
 
 
 def provenance(
-    planes: Sequence[Upsampled], inputs: dict[str, Any], alignment: Alignment | None = None
+    planes: Sequence[Upsampled],
+    inputs: dict[str, Any],
+    alignment: Alignment | None = None,
+    blank: Sequence[tuple[int, ...]] = (),
 ) -> dict[str, Any]:
     """Everything needed to repeat and to judge a result.
 
@@ -187,6 +198,8 @@ def provenance(
         Names and files of the inputs.
     alignment : Alignment, optional
         What `check_target` found.
+    blank : sequence of tuple of int
+        Further planes, of which nothing is known.
 
     Returns
     -------
@@ -199,7 +212,8 @@ def provenance(
         "upsample",
         first.parameters,
         inputs,
-        planes=len(planes),
+        planes=len(planes) + len(blank),
+        blank=[list(place) for place in blank],
         stop=str(first.stop),
         converged=all(bool(plane.stop.converged) for plane in planes),
         noise=max(float(plane.noise) for plane in planes),

@@ -5,12 +5,13 @@ from ._checks import check_count
 from ._gather import gather
 from ._large import store_steps
 from ._learning import learning_steps
+from ._look import known_samples
 from ._memory import free_memory
 from ._open import open_levels
 from ._plan import estimate_bytes
 from ._planes import as_plane, planes_of
 from ._stored import Stored
-from ._threads import Cancelled, threaded_map
+from ._threads import Cancelled, default_threads, threaded_map
 from ._warp import warp_lazily, warp_levels
 
 __all__ = [
@@ -18,10 +19,12 @@ __all__ = [
     "Stored",
     "as_plane",
     "check_count",
+    "default_threads",
     "discard_checkpoint",
     "estimate_bytes",
     "free_memory",
     "gather",
+    "known_samples",
     "learning_steps",
     "open_levels",
     "planes_of",

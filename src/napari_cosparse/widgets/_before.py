@@ -12,6 +12,7 @@ from napari_cosparse.core.reconstruction import Settings, place, straighten
 from napari_cosparse.layers import Source, steps_of
 
 from ._job import Pair
+from ._text import blank_text
 
 LOOKED = 1 << 20  # values that are looked at in a millisecond or two
 BEYOND = 2.5  # samples around the outermost ones, to which a result reaches
@@ -80,7 +81,8 @@ def remarks(pair: Pair, settings: Settings) -> str:
     pixels = pair.sources()[1].pixels
     if settings.guided and _is_small(pixels) and not _varies(np.asarray(pixels)):
         told.append("The guide is constant: it has no say.")
-    return " ".join(told)
+    told.append(blank_text(_blank(pair.sources()[0], settings.invalid)))
+    return " ".join(filter(None, told))
 
 
 def check_training(pairs: Iterable[tuple[Source, Source]], keywords: dict[str, Any]) -> None:
@@ -165,17 +167,14 @@ def _place(
 
 
 def _check_values(target: Source, invalid: float | None) -> None:
-    """Refuse a small target of which a plane is unknown, or too large for float32."""
+    """Refuse a small target of which nothing is known, or too large for float32."""
     if not _is_small(target.pixels):
         return
     known = _known(target, invalid)
-    unknown = np.argwhere(~known.reshape(*target.leading, -1).any(-1))
-    if len(unknown):
-        plane = tuple(int(i) for i in unknown[0])
-        which = f"plane {plane} of {target.name!r}" if target.leading else repr(target.name)
+    if not known.any():
         raise InputError(
-            f"{which} has no known sample: all are NaN, infinite or the unknown value. Check "
-            "Unknown value, or choose another target."
+            f"{target.name!r} has no known sample: all are NaN, infinite or the unknown value. "
+            "Check Unknown value, or choose another target."
         )
     values = np.asarray(target.pixels)[known]
     largest = max(abs(float(values.min())), abs(float(values.max())))
@@ -183,6 +182,14 @@ def _check_values(target: Source, invalid: float | None) -> None:
         raise InputError(
             f"{target.name!r} has values up to {largest:g}, beyond float32: change its unit."
         )
+
+
+def _blank(target: Source, invalid: float | None) -> list[tuple[int, ...]]:
+    """Find planes of a small target of which nothing is known."""
+    if not target.leading or not _is_small(target.pixels):
+        return []
+    known = _known(target, invalid).reshape(*target.leading, -1).any(-1)
+    return [tuple(int(i) for i in place) for place in np.argwhere(~known)]
 
 
 def _known(source: Source, invalid: float | None) -> NDArray[np.bool_]:

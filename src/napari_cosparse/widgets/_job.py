@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from napari.layers import Image
+from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
@@ -23,14 +24,16 @@ from napari_cosparse.layers import (
     Grid,
     Placing,
     Source,
+    blank_planes,
     grid_of,
+    known_planes,
     match_stacks,
     overlap_of,
     place,
     read,
     steps_of,
 )
-from napari_cosparse.tiles import threaded_map
+from napari_cosparse.tiles import known_samples, threaded_map
 
 from ._configure import threads
 from ._runner import Steps
@@ -74,15 +77,21 @@ class Outcome:
 
     Attributes
     ----------
-    results : tuple of Upsampled
-        What the core returned, one for each plane.
+    results : tuple of Upsampled or None
+        What the core returned, one for each plane; None where the target has no known sample.
     alignment : Alignment or None
-        Whether the edges of target and guide coincide, of the first plane; None where the guide
-        had no say.
+        Whether the edges of target and guide coincide, of the first known plane; None where the
+        guide had no say.
+    known : tuple of Upsampled
+        Those of the results that there are.
+    blank : tuple of tuple of int
+        Indices of the other planes in the result.
     """
 
-    results: tuple[Upsampled, ...]
+    results: tuple[Upsampled | None, ...]
     alignment: Alignment | None
+    known: tuple[Upsampled, ...]
+    blank: tuple[tuple[int, ...], ...]
 
 
 def pair_up(
@@ -212,26 +221,38 @@ def upsampling(
     def steps() -> Generator[Progress, None, Outcome]:
         yield Progress("Reading the layers", 0, 0)
         bank = load_operators(operators)
-        results: list[Upsampled] = []
-        alignment = None
+        results: list[Upsampled | None] = []
+        alignment, first = None, True
+        parts = (None, None) if window is None else window
         for number, (ours, theirs) in enumerate(chosen):
-            parts = (None, None) if window is None else window
-            images = target.load_gray(ours, parts[0]), guide.load(theirs, parts[1])
+            samples = target.load_gray(ours, parts[0])
+            if len(chosen) > 1 and not known_samples(samples, settings.invalid).any():
+                yield Progress(f"plane {number + 1} of {len(chosen)}, nothing is known", 0, 0)
+                results.append(None)
+                continue
+            images = samples, guide.load(theirs, parts[1])
             run = upsample_steps(*images, bank, settings, map_=parallel)
-            results.append((yield from _counted(run, number, len(chosen))))
-            if number == 0 and results[0].guided and window is None:
+            result = yield from _counted(run, number, len(chosen))
+            results.append(result)
+            if first and result.guided and window is None:
                 yield Progress("Comparing the edges", 0, 0)
-                where: dict[str, Any] = {"transform": settings.transform}
-                if settings.transform is None:
-                    where = {"factor": results[0].factor, "origin": results[0].origin}
-                alignment = check_target(
-                    *images,
-                    **where,
-                    invalid=settings.invalid,
-                )
-        return Outcome(tuple(results), alignment)
+                alignment = _alignment(images, result, settings)
+            first = False
+        known = tuple(known_planes(results, target.name))
+        blank = blank_planes(results, stack.shape) if planes is None else ()
+        return Outcome(tuple(results), alignment, known, blank)
 
     return steps
+
+
+def _alignment(
+    images: tuple[NDArray[Any], NDArray[Any]], result: Upsampled, settings: Settings
+) -> Alignment:
+    """Check whether the edges of target and guide coincide."""
+    where: dict[str, Any] = {"transform": settings.transform}
+    if settings.transform is None:
+        where = {"factor": result.factor, "origin": result.origin}
+    return check_target(*images, **where, invalid=settings.invalid)
 
 
 def _counted(

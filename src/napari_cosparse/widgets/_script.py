@@ -7,6 +7,7 @@ from typing import Any
 from napari.layers import Image
 
 from napari_cosparse.core.reconstruction import Settings
+from napari_cosparse.layers import match_stacks
 
 from ._configure import memory_bytes
 from ._job import Pair
@@ -49,13 +50,14 @@ def upsample_script(pair: Pair, operators: Operators, settings: Settings) -> str
     str
         Python.
     """
+    several = match_stacks(*pair.sources()).planes > 1
     body = f"""{_sources(pair)}results = [
     nc.upsample(
-        low.load_gray(ours),
+        {"samples" if several else "low.load_gray(ours)"},
         fine.load(theirs),
         {operators.python},
 {_told(settings, "    ")}    )
-    for ours, theirs in match_stacks(low, fine).pairs()
+{_if_known(settings) if several else ""}    for ours, theirs in match_stacks(low, fine).pairs()
 ]
 made = layer_data(results, destination(target, guide, levels, {operators.name!r}))
 {ADD}"""
@@ -155,6 +157,13 @@ def _sources(pair: Pair) -> str:
     return f"""{opening({"target": pair.target, "guide": pair.guide})}\
 levels = {pair.levels!r}  # of the pyramids, for target and guide
 low, fine = read(target, levels[0]), read(guide, levels[1])
+"""
+
+
+def _if_known(settings: Settings) -> str:
+    """Leave planes unknown of which nothing is known."""
+    return f"""    if known_samples(samples := low.load_gray(ours), {settings.invalid!r}).any()
+    else None  # it stays unknown
 """
 
 

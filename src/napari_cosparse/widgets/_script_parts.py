@@ -34,7 +34,7 @@ LIBRARY = {
         *("mask_on", "match_stacks", "mirror", "motion_of", "moved", "open_layers", "pairs_in"),
         *("read", "store_place", "stored_data"),
     ),
-    "napari_cosparse.tiles": ("open_levels",),
+    "napari_cosparse.tiles": ("known_samples", "open_levels"),
     "napari_cosparse.widgets": ("resampled",),
 }
 

@@ -13,6 +13,7 @@ from napari_cosparse.tiles import Stored
 from ._configure import memory_bytes, preference
 from ._job import Pair
 from ._runner import Steps
+from ._text import blank_text
 
 ARRAYS = ("weights", "start")  # settings that the panel never sets
 
@@ -88,11 +89,12 @@ def stored_text(stored: Stored) -> str:
     Returns
     -------
     str
-        Two sentences.
+        Two sentences, or three.
     """
     apart = f"; blocks differ by at most {stored.disagreement[1]:.3g}" if stored.blocks > 1 else ""
     again = f" ({stored.resumed} of them from an earlier run)" if stored.resumed else ""
-    return (
+    told = (
         f"Done: {stored.blocks} block{'s' * (stored.blocks != 1)}{again} in {stored.path}. "
         f"Misfit to the target at most {stored.misfit:.3g}{apart}."
     )
+    return " ".join(filter(None, (told, blank_text(stored.blank))))

@@ -17,6 +17,7 @@ CHOOSE_TWO = (
     "File > Open Sample has a pair to try."
 )
 SAME_LAYER = "Target and guide are the same layer: choose two layers."
+NAMED = 5  # planes that are named one by one
 FULL = 0.98  # share of the guide from which on the target is taken to cover it
 
 
@@ -113,6 +114,27 @@ def coverage(placing: Placing, target: tuple[int, int], guide: tuple[int, int]) 
         overlap = min(end, guide[axis] - 0.5) - max(start, -0.5)
         shares.append(max(overlap, 0.0) / guide[axis])
     return prod(shares)
+
+
+def blank_text(places: Sequence[tuple[int, ...]]) -> str:
+    """Name planes of which nothing is known.
+
+    Parameters
+    ----------
+    places : sequence of tuple of int
+        Their indices.
+
+    Returns
+    -------
+    str
+        A sentence; empty if there are none.
+    """
+    if not places:
+        return ""
+    named = ", ".join(str(place) for place in places[:NAMED])
+    more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
+    which = f"Plane {named} has" if len(places) == 1 else f"Planes {named}{more} have"
+    return f"{which} no known sample and stay{'s' * (len(places) == 1)} unknown."
 
 
 def verdict(results: Sequence[Upsampled], alignment: Alignment | None = None) -> str:

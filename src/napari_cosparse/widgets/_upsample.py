@@ -35,7 +35,7 @@ from ._runner import Steps
 from ._script import Operators, store_script, upsample_script
 from ._store_check import REPLACE, UNFINISHED, check_store, free_path, store_remarks, unfinished
 from ._store_job import stored_text, storing
-from ._text import pair_text, turned_text, verdict
+from ._text import blank_text, pair_text, turned_text, verdict
 from ._upsample_form import UpsampleForm
 
 PREVIEW_TIP = (
@@ -149,12 +149,13 @@ class UpsamplePanel(Panel):
             shifted = outcome.alignment is not None and not outcome.alignment.coincide
             self.register_button.setVisible(shifted)
         elif self._where is not None and self._part is not None:
-            made = preview_data(outcome.results[0], self._where, self._place)
+            made = preview_data(outcome.known[0], self._where, self._place)
             (self._preview_layer,) = self.add_layers([made])
-        first = outcome.results[0]
+        first = outcome.known[0]
         if first.noise_estimated:
             self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
-        text = verdict(outcome.results, outcome.alignment)
+        told = verdict(outcome.known, outcome.alignment), blank_text(outcome.blank)
+        text = " ".join(filter(None, told))
         return text if self._part is None else f"Preview of the middle of the view. {text}"
 
     def stop_early(self) -> str:
