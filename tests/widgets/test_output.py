@@ -2,13 +2,15 @@
 
 import json
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 
 from napari_cosparse.layers import METADATA_KEY
-from napari_cosparse.tiles import open_levels
+from napari_cosparse.tiles import estimate_bytes, open_levels
 from napari_cosparse.widgets import _output, _store_check
+from napari_cosparse.widgets._job import pair_up
 
 
 @pytest.fixture
@@ -166,6 +168,18 @@ def test_settings_keep_where_the_result_goes(panel, viewer, home, tmp_path):
     panel.load_settings(tmp_path / "s.json")
     assert panel.form.output.value == "store"
     assert panel.form.store.value == str(home / "mine.zarr")
+
+
+def test_threads_count_in_the_memory_of_a_run(viewer, scene, monkeypatch):
+    add_scene(viewer, scene)
+    pair = pair_up(viewer.layers["low"], viewer.layers["guide"], positions=True)
+    with dask.config.set(num_workers=3):
+        few = _output.memory_needed(pair)
+    with dask.config.set(num_workers=64):
+        many = _output.memory_needed(pair)
+        monkeypatch.setattr(_output, "threads", lambda: 1)  # the synchronous scheduler
+        assert _output.memory_needed(pair) == few
+    assert many - few == estimate_bytes((64, 96), threads=64) - estimate_bytes((64, 96)) > 0
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import numpy as np
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.layers import match_stacks
-from napari_cosparse.tiles import estimate_bytes, free_memory
+from napari_cosparse.tiles import default_threads, estimate_bytes, free_memory
 
-from ._configure import GIB, memory_bytes
+from ._configure import GIB, memory_bytes, threads
 from ._job import Pair
 
 RESULT_BYTES = 4  # float32
@@ -55,6 +55,7 @@ def memory_needed(pair: Pair) -> int:
         pair.guide_grid.shape,
         colours * np.dtype(guide.pixels.dtype).itemsize,
         np.dtype(target.pixels.dtype).itemsize * prod(pair.target_grid.shape) / pixels,
+        threads() or default_threads(),
     )
 
 
