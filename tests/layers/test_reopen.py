@@ -41,6 +41,13 @@ def test_usual_place_is_not_written():
     assert place_of(Image(PIXELS, scale=(2, 1))) == {"scale": [2, 1]}
 
 
+@pytest.mark.parametrize("labels", [("-2", "-1"), ("axis -2", "axis -1")])  # of 0.9, of 0.6
+def test_labels_that_napari_gives_are_not_written(labels):
+    assert place_of(Image(PIXELS, axis_labels=labels)) == {}
+    turned = labels[::-1]
+    assert place_of(Image(PIXELS, axis_labels=turned)) == {"axis_labels": list(turned)}
+
+
 def test_layer_of_a_file_comes_back_to_its_place_bit_for_bit(viewer, tmp_path):
     np.save(tmp_path / "a.npy", PIXELS)
     (layer,) = viewer.open(tmp_path / "a.npy", plugin="napari", **PLACE)

@@ -14,6 +14,8 @@ from napari_cosparse.core.errors import InputError
 from ._record import METADATA_KEY
 from ._world import is_physical, placement
 
+UNNAMED = ("{}", "axis {}")  # labels that napari gives by itself: 0.9, 0.6
+
 Recipe = dict[str, Any]
 
 
@@ -67,7 +69,8 @@ def place_of(layer: Layer) -> dict[str, Any]:
     }
     if any(is_physical(unit) for unit in state["units"]):
         told["units"] = [str(unit) for unit in state["units"]]
-    if tuple(state["axis_labels"]) != tuple(str(axis) for axis in range(-ndim, 0)):
+    unnamed = [tuple(form.format(axis) for axis in range(-ndim, 0)) for form in UNNAMED]
+    if tuple(state["axis_labels"]) not in unnamed:
         told["axis_labels"] = list(state["axis_labels"])
     return told
 
