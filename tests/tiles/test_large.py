@@ -167,7 +167,7 @@ def test_a_cancelled_run_is_continued(blocks, tmp_path):
     place = tmp_path / "o.zarr"
     cancelled(place, 120)
     assert not place.exists()
-    done = len(list((tmp_path / "o.zarr.partial/solved").glob("*.json")))
+    done = len(list((tmp_path / "o.zarr.partial").glob("run-*/solved/*.json")))
     assert 0 < done < 6
     stored = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
     assert stored.resumed == done
@@ -186,7 +186,7 @@ def test_a_flag_stops_a_run_between_two_reports(blocks, tmp_path):
     with pytest.raises(Cancelled):
         list(run)
     assert asked == 5001
-    done = len(list((tmp_path / "o.zarr.partial/solved").glob("*.json")))
+    done = len(list((tmp_path / "o.zarr.partial").glob("run-*/solved/*.json")))
     stored = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
     assert stored.resumed == done < 6
     assert np.array_equal(zarr.open_array(place)[:], blocks[1])
@@ -229,8 +229,8 @@ def test_a_killed_run_is_continued(blocks, tmp_path):
     place = tmp_path / "o.zarr"
     code = SCRIPT.format(shape=SHAPE, operators=OPERATORS)
     run = subprocess.Popen([sys.executable, "-c", code, str(place)])  # noqa: S603
-    solved = tmp_path / "o.zarr.partial/solved"
-    while run.poll() is None and not (solved.exists() and any(solved.glob("*.json"))):
+    partial = tmp_path / "o.zarr.partial"
+    while run.poll() is None and not (any(partial.glob("run-*/solved/*.json"))):
         time.sleep(0.01)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
@@ -255,7 +255,7 @@ def test_another_job_is_refused_unless_overwritten(tmp_path):
 
 
 def test_a_half_made_folder_is_refused(tmp_path):
-    (tmp_path / "o.zarr.partial/solved").mkdir(parents=True)
+    (tmp_path / "o.zarr.partial/run-0123456789abcdef/solved").mkdir(parents=True)
     with pytest.raises(InputError, match=r"not made to the end.*overwrite=True"):
         upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", OPERATORS)
     assert not (tmp_path / "o.zarr").exists()
@@ -272,7 +272,7 @@ def test_an_unreadable_chunk_is_named_and_what_was_done_stays(tmp_path, blocks):
     chunk.write_bytes(b"broken")
     with pytest.raises(OSError, match=r"guide: rows \d+:\d+, columns \d+:224 cannot be read"):
         list(run)
-    assert any((tmp_path / "o.zarr.partial/solved").glob("*.json"))
+    assert any((tmp_path / "o.zarr.partial").glob("run-*/solved/*.json"))
     chunk.write_bytes(kept)
     upsample_to_store(TARGET, guide, place, **BLOCKS)
     assert np.array_equal(zarr.open_array(place)[:], blocks[1])

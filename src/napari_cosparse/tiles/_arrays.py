@@ -43,10 +43,10 @@ def make_array(
     markers : str
         Folder of the files that say which parts of it are done.
     """
-    place = folder.path / name
+    place = folder.inside / name
     if (place / "zarr.json").exists():
         return
-    for done in (folder.path / markers).iterdir():
+    for done in (folder.inside / markers).iterdir():
         done.unlink()
     zarr.create_array(
         place,
@@ -86,7 +86,7 @@ def spill(
     -------
     zarr.Array
     """
-    place = folder.path / f"{name}.zarr"
+    place = folder.inside / f"{name}.zarr"
     if folder.read_json(f"{name}.json") is None:
         shape = tuple(like.shape)
         chunks = tuple(min(n, SIDE) for n in shape)

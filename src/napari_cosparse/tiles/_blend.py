@@ -30,8 +30,8 @@ def blend_block(job: Job, place: Place) -> Generator[None, None, None]:
     None
         After each of them.
     """
-    parts = zarr.open_array(job.folder.path / "parts.zarr", mode="r")
-    array = zarr.open_array(job.folder.path / job.result, mode="r+")
+    parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
+    array = zarr.open_array(job.folder.inside / job.result, mode="r+")
     rows, columns = (span.core for span in job.spans(place))
     for first in range(rows.start, rows.stop, job.plan.chunk[0]):
         band = slice(first, min(first + job.plan.chunk[0], rows.stop))

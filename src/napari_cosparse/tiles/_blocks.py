@@ -44,6 +44,7 @@ class Job:
     """All that a worker needs to know; small if the sources are on disk."""
 
     output: str
+    run: str  # of the working folder: blocks of an earlier run are none of this one
     target: Source
     guide: Source
     operators: OperatorPair
@@ -61,7 +62,7 @@ class Job:
     @property
     def folder(self) -> Folder:
         """Working folder."""
-        return Folder(Path(self.output))
+        return Folder(Path(self.output), self.run)
 
     def spans(self, place: Place) -> tuple[Span, Span]:
         """Axes of a block."""
@@ -117,7 +118,7 @@ def solve_block(
         for axis in (rows, columns)
     )
     kept = image[cut]
-    parts = zarr.open_array(job.folder.path / "parts.zarr", mode="r+")
+    parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r+")
     for first in range(0, kept.shape[0], PART):
         band = slice(first, min(first + PART, kept.shape[0]))
         write(parts, (*place, band, slice(kept.shape[1])), kept[band], job.describe(place))

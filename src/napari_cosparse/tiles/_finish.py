@@ -95,7 +95,7 @@ def _blank(places: list[Place], solved: list[dict[str, Any]]) -> list[int]:
 
 def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, None]:
     """Write the metadata, and the coarser levels of a multiscale image."""
-    root = work.folder.path / "result"
+    root = work.folder.inside / "result"
     if not work.ome:
         zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
         return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import secrets
 import shutil
 from pathlib import Path
@@ -13,21 +15,34 @@ from napari_cosparse.core.errors import InputError, OccupiedError
 
 SUFFIX = ".partial"
 JOB = "job.json"
-OWN = {"solved", "blended", "parts.zarr", "result", "target.zarr", "guide.zarr"}
+RUN = re.compile(r"run-[0-9a-f]{16}")
+OWN = {"solved", "blended"}  # of older versions
 
 
 class Folder:
     """A folder beside the output that holds everything until the output is complete.
 
+    What is computed lies in a folder inside it whose name is new whenever a run begins from
+    nothing. A worker of a cluster that is still at a block of a run that was given up knows the
+    old name alone: whatever it writes, and whenever, the new run does not see it.
+
     Parameters
     ----------
     output : Path
         The Zarr store that is wanted in the end.
+    run : str
+        Name of the folder inside it; `begin` finds or makes it.
     """
 
-    def __init__(self, output: Path) -> None:
+    def __init__(self, output: Path, run: str = "") -> None:
         self.output = output
         self.path = output.with_name(output.name + SUFFIX)
+        self.run = run
+
+    @property
+    def inside(self) -> Path:
+        """Where all lies but the record of the job."""
+        return self.path / self.run
 
     @classmethod
     def at(cls, path: Path) -> Folder:
@@ -80,18 +95,30 @@ class Folder:
         InputError
             If there is something of another job, or something half made.
         """
-        found = self._fingerprint()
-        if found == fingerprint and resume:
+        job = self.job()
+        found = None if job is None else str(job.get("fingerprint"))
+        run = "" if job is None else str(job.get("run", ""))
+        if found == fingerprint and resume and (not parts or RUN.fullmatch(run)):
+            self.run = run
             return True
-        if self.path.exists():
-            if not overwrite:
+        if os.path.lexists(self.path):
+            if not (overwrite or self._left_late()):
                 raise self._occupied(found, fingerprint)
             self._clear()
-        self.path.mkdir(parents=True)
+        self.run = f"run-{secrets.token_hex(8)}" if parts else ""
+        self.inside.mkdir(parents=True)
         for name in parts:
-            (self.path / name).mkdir()
-        self.write_json(JOB, {"fingerprint": fingerprint, **content})
+            (self.inside / name).mkdir()
+        _write(self.path / JOB, {"fingerprint": fingerprint, "run": self.run, **content})
         return False
+
+    def _left_late(self) -> bool:
+        """Whether nothing is here but what workers wrote after their run's end."""
+        if self.path.is_symlink() or not self.path.is_dir():
+            return False
+        items = list(self.path.iterdir())
+        late = (RUN.fullmatch(item.name) and not (item / "solved").exists() for item in items)
+        return bool(items) and all(late)
 
     def _occupied(self, found: str | None, fingerprint: str) -> OccupiedError:
         """Say what lies there."""
@@ -107,15 +134,16 @@ class Folder:
 
     def _clear(self) -> None:
         """Delete what a run left; refuse a folder that holds anything else."""
-        if not self.path.is_dir():
+        if self.path.is_symlink() or not self.path.is_dir():
             raise InputError(f"{self.path} is no folder; delete it, or choose another output")
         names = {item.name for item in self.path.iterdir() if not item.name.startswith(".")}
-        if JOB not in names and not names <= OWN:
+        others = sorted(name for name in names - OWN if not RUN.fullmatch(name))
+        if JOB not in names and others:
             raise InputError(
-                f"{self.path} holds {min(names - OWN)}, which is not of this program; move it, or "
+                f"{self.path} holds {others[0]}, which is not of this program; move it, or "
                 "choose another output"
             )
-        shutil.rmtree(self.path)
+        self.remove()
 
     def job(self) -> dict[str, Any] | None:
         """Read what an unfinished run noted of itself.
@@ -131,10 +159,6 @@ class Folder:
             return None
         return job if isinstance(job, dict) else None
 
-    def _fingerprint(self) -> str | None:
-        job = self.job()
-        return None if job is None else str(job.get("fingerprint"))
-
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         """Write a small file so that it is there completely or not at all.
 
@@ -145,7 +169,7 @@ class Folder:
         content : dict
             JSON values.
         """
-        self.write_bytes(name, json.dumps(content).encode())
+        _write(self.inside / name, content)
 
     def write_bytes(self, name: str, content: bytes) -> None:
         """Write a file so that it is there completely or not at all.
@@ -157,22 +181,19 @@ class Folder:
         content : bytes
             Of the file.
         """
-        place = self.path / name
-        new = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
-        try:
-            with new.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(place)
-        except OSError as error:  # a full disk names no file
-            new.unlink(missing_ok=True)
-            raise OSError(error.errno, error.strerror, str(place)) from error
+        _write_bytes(self.inside / name, content)
 
     def remove(self) -> None:
         """Delete the folder, if it is there."""
-        if self.path.exists():
-            shutil.rmtree(self.path)
+        for last in (False, False, True):
+            try:
+                if self.path.exists():
+                    shutil.rmtree(self.path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:  # somebody's late block came while it was deleted
+                if last or error.errno != errno.ENOTEMPTY:
+                    raise
 
     def read_json(self, name: str) -> dict[str, Any] | None:
         """Read a small file.
@@ -187,7 +208,7 @@ class Folder:
         dict or None
             None if it is not there.
         """
-        place = self.path / name
+        place = self.inside / name
         if not place.exists():
             return None
         content: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
@@ -205,5 +226,24 @@ class Folder:
         """
         if self.output.exists() and overwrite:
             shutil.rmtree(self.output)
-        (self.path / result).replace(self.output)
-        shutil.rmtree(self.path)
+        (self.inside / result).replace(self.output)
+        self.remove()
+
+
+def _write(place: Path, content: dict[str, Any]) -> None:
+    """Write JSON values so that they are there completely or not at all."""
+    _write_bytes(place, json.dumps(content).encode())
+
+
+def _write_bytes(place: Path, content: bytes) -> None:
+    """Write a file so that it is there completely or not at all."""
+    new = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
+    try:
+        with new.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(place)
+    except OSError as error:  # a full disk names no file
+        new.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(place)) from error

@@ -44,6 +44,7 @@ def make_job(work: Work, found: list[Found]) -> Generator[None, None, Job]:
         target, guide = (yield from _copied(work, target)), (yield from _copied(work, guide))
     job = Job(
         str(work.output.absolute()),
+        work.folder.run,
         target,
         guide,
         work.operators,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ class Work:
             target, guide, operators, output, settings, threads, factor, origin, coverage.pixels
         )
 
-    @property
+    @cached_property
     def folder(self) -> Folder:
         """Working folder."""
         return Folder(self.output)
