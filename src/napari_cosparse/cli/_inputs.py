@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.io import ZarrImage, is_zarr, open_zarr, read_image
+from napari_cosparse.io import ZarrImage, in_zarr, open_zarr, read_image
 from napari_cosparse.tiles import gather, planes_of
 
 from ._record import describe_file
+
+COLOURS = (2, 3, 4)  # channels of a file; more are planes
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +57,29 @@ def load_image(path: Path) -> InputImage:
     InputError
         If it cannot be read.
     """
-    zarr = is_zarr(path)
-    pixels = gather(open_zarr(path).array, str(path)) if zarr else read_image(path)
+    zarr = in_zarr(path)
+    pixels = _one_plane(path) if zarr else read_image(path)
     named = {"file": str(path)} if zarr else describe_file(path)
     record = {**named, "shape": list(pixels.shape), "dtype": str(pixels.dtype)}
     return InputImage(pixels, record)
+
+
+def _one_plane(path: Path) -> NDArray[Any]:
+    """Read a store that holds one image; axes of length 1 before it do not count."""
+    found = open_zarr(path)
+    shape = tuple(found.array.shape)
+    colour = True if found.axes.endswith("yxc") else colour_of(found, str(path))
+    if colour is None:  # channels or bands, unless it looks like a stack
+        colour = len(shape) > 2 and (shape[-1] in COLOURS or (len(shape) == 3 and shape[0] > 1))
+    own = 2 + bool(colour)
+    if any(n != 1 for n in shape[: len(shape) - own]):
+        raise InputError(
+            f"{path} is a stack ({' x '.join(map(str, shape))}); one plane is needed here. "
+            "Learning, and upsampling into a Zarr store (-o NAME.zarr), take stacks"
+        )
+    pixels = np.asarray(gather(found.array, str(path)))
+    pixels = pixels.reshape(shape[len(shape) - own :])
+    return np.moveaxis(pixels, 0, -1) if colour == "first" else pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +115,7 @@ def open_planes(path: Path) -> InputPlanes:
     InputError
         If it cannot be opened.
     """
-    if not is_zarr(path):
+    if not in_zarr(path):
         image = load_image(path)
         return InputPlanes([image.pixels], image.record)
     found = open_zarr(path)
@@ -131,7 +151,7 @@ def colour_of(image: ZarrImage, name: str) -> Any:  # noqa: ANN401 - bool, "firs
         return None
     if image.axes.endswith("cyx"):
         return "first"
-    if "c" in image.axes:
+    if "c" in image.axes and image.array.shape[image.axes.index("c")] > 1:
         raise InputError(f"{name} has axes {image.axes}; its channels must come just before y, x")
     return False
 
@@ -157,10 +177,12 @@ def load_gray(path: Path) -> InputImage:
     image = load_image(path)
     gray = as_gray(image.pixels)
     if gray is None:
+        coloured = image.pixels.shape[2] in COLOURS
+        kind, part = ("in colour", "channel") if coloured else ("a stack", "plane")
         raise InputError(
-            f"{path} is in colour ({image.size}); the target needs one value a pixel. Save the "
-            "channel to upsample as a gray image, or write to a Zarr store (-o NAME.zarr), where "
-            "the channels are upsampled one by one"
+            f"{path} is {kind} ({image.size}); the target needs one value a pixel. Save the {part} "
+            "to upsample as a gray image, or write to a Zarr store (-o NAME.zarr), where "
+            f"{part}s are upsampled one by one"
         )
     return InputImage(gray, image.record)
 

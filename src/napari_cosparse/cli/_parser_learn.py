@@ -28,7 +28,8 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = ABOUT, EXAMPLE
     add = parser.add_argument
     add("images", nargs="+", type=Path, metavar="U V",
-        help="image files or Zarr stores, in pairs: U1 V1 U2 V2 ...")  # fmt: skip
+        help="image files or Zarr stores, in pairs: U1 V1 U2 V2 ...; IMAGE.ome.zarr/1 is a level, "
+        "GROUP.zarr/NAME an array in a group")  # fmt: skip
     add("-o", "--out", type=Path, required=True,
         help="operator file to write (.npz or .cosparse); it is replaced if it is there. A record, "
         "OUT.json, goes beside it")  # fmt: skip

@@ -27,7 +27,8 @@ def add_upsample(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", type=Path,
         help="coarse image: a gray image file, or a Zarr store (planes and channels are worked one "
-        "by one; needs a Zarr output)")  # fmt: skip
+        "by one; needs a Zarr output). IMAGE.ome.zarr/1 is its second level, GROUP.zarr/NAME an "
+        "array in a group")  # fmt: skip
     add("guide", type=Path, help="fine image, gray or colour: an image file or a Zarr store")
     add("-o", "--out", type=Path, required=True,
         help="result: an image (.tif, .npy, .png, .pgm), or a Zarr store (.zarr, or .ome.zarr for "

@@ -10,7 +10,7 @@ from typing import Any
 from napari_cosparse.api import upsample_to_store_steps
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import drain
-from napari_cosparse.io import ZarrImage, is_zarr, open_zarr
+from napari_cosparse.io import ZarrImage, in_zarr, open_zarr
 
 from ._inputs import as_gray, colour_of, load_image
 from ._resume import stoppable
@@ -104,7 +104,7 @@ def _rest(steps: Any) -> Any:  # noqa: ANN401 - a generator of Progress that ret
 
 def _open(path: Path, *, gray: bool = False) -> ZarrImage:
     """Open a store, or read an image file; a target that was saved as RGB may be gray."""
-    if is_zarr(path):
+    if in_zarr(path):
         return open_zarr(path)
     pixels = load_image(path).pixels
     plain = as_gray(pixels) if gray else None
@@ -127,9 +127,11 @@ def _plane(image: ZarrImage) -> tuple[int, ...]:
 
 def _axes(target: ZarrImage, guide: ZarrImage) -> dict[str, Any]:
     """Names, pixel sizes, units and place of the result: the target's, on the guide's grid."""
-    if not guide.scale:
-        return {"axes": target.axes or None}
-    plane = guide.scale[-2:], guide.units[-2:], (guide.position or (0.0, 0.0))[-2:]
+    plane = (
+        guide.scale[-2:] or (1.0, 1.0),
+        guide.units[-2:] or (None, None),
+        guide.position[-2:] or (0.0, 0.0),
+    )
     if not target.axes:
         return {"axes": None, **dict(zip(DESCRIBED, plane, strict=True))}
     count, down = len(target.axes), target.axes.index("y")

@@ -8,7 +8,7 @@ from ._samples import Scene, StereoView, make_scene, motorcycle
 from ._transform_file import encode_transform, load_transform, save_transform, transform_path
 from ._transform_record import Transform, as_transform
 from ._write_image import FLOAT_ENDINGS, check_image_path, write_image, write_pixels
-from ._zarr import ZarrImage, is_zarr, open_zarr
+from ._zarr import ZarrImage, in_zarr, is_zarr, open_zarr
 
 __all__ = [
     "FLOAT_ENDINGS",
@@ -21,6 +21,7 @@ __all__ = [
     "check_image_path",
     "encode",
     "encode_transform",
+    "in_zarr",
     "is_zarr",
     "load_operators",
     "load_transform",
