@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import shutil
 
+import dask
+import dask.array as da
 import numpy as np
 import pytest
 import zarr
+from zarr.storage import LocalStore, LoggingStore
 
-from napari_cosparse import degrade, make_scene, upsample_to_store
+from napari_cosparse import (
+    degrade,
+    load_operators,
+    make_scene,
+    save_operators,
+    save_transform,
+    upsample_to_store,
+)
+from napari_cosparse.cli import main
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.tiles import _folder, _output
 
@@ -149,3 +160,64 @@ def test_killed_just_before_the_end(inputs, tmp_path, monkeypatch):
     assert go(inputs, out, overwrite=True).blocks == 1  # it must not take an empty result for done
     np.testing.assert_array_equal(zarr.open_array(out)[:], expected)
     assert not out.with_name("out.zarr.partial").exists()
+
+
+def half(array):
+    """Half of a Dask array, through a function of the caller's."""
+    return array[: len(array) // 2].map_blocks(lambda part: part * 2)
+
+
+HIDDEN = {
+    "dask": lambda path: da.from_zarr(path),
+    "inline": lambda path: da.from_array(zarr.open_array(path), inline_array=True),
+    "rechunked": lambda path: da.from_array(zarr.open_array(path), chunks=7).rechunk(5),
+    "part": lambda path: half(da.from_zarr(path)),
+    "optimized": lambda path: dask.optimize(half(da.from_zarr(path)))[0],
+    "url": lambda path: zarr.open_array(path.as_uri()),
+    "dask of url": lambda path: da.from_zarr(path.as_uri()),
+    "wrapped": lambda path: zarr.open_array(LoggingStore(LocalStore(path)), mode="r"),
+    "group": lambda path: [zarr.open_array(path), np.zeros((3, 4))],
+    "memmap": lambda path: np.memmap(path / "raw", np.float32, "w+", shape=(48, 64))[::4, ::4],
+}
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_stores_are_found_behind_what_shows_them(inputs, tmp_path, how):
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    images = {"t.zarr": (HIDDEN[how](tmp_path / "t.zarr"), SCENE.guide)}
+    images["g.zarr"] = (TARGET, HIDDEN[how](tmp_path / "g.zarr"))
+    for name, pair in images.items():
+        with pytest.raises(InputError, match="lies on the input"):
+            go(pair, tmp_path / name, overwrite=True)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_weights_and_operator_files_are_inputs_too(inputs, tmp_path):
+    weights = zarr.create_array(tmp_path / "w.zarr", shape=TARGET.shape, dtype="f4", fill_value=1)
+    file = tmp_path / "w.zarr/pair.npz"
+    save_operators(file, load_operators("differences"))
+    for options in ({"weights": weights}, {"weights": da.from_zarr(weights)}):
+        with pytest.raises(InputError, match="lies on the input"):
+            go(inputs, tmp_path / "w.zarr", overwrite=True, **options)
+    with pytest.raises(InputError, match=r"lies on the input .*pair\.npz"):
+        upsample_to_store(*inputs, tmp_path / "w.zarr", file, overwrite=True)
+    assert file.is_file()
+
+
+def test_stores_elsewhere_are_no_hindrance(inputs, tmp_path):
+    first, second = (da.from_zarr(tmp_path / name) for name in ("t.zarr", "g.zarr"))
+    memory = zarr.create_array({}, shape=TARGET.shape, dtype="f4", fill_value=1)
+    go((first, second), tmp_path / "out.zarr", weights=memory)
+    go((first, second), tmp_path / "out.zarr", weights=memory, overwrite=True)
+
+
+def test_a_transform_inside_the_store_is_not_deleted(tmp_path, capsys):
+    scene, out = make_scene((16, 16), 0), tmp_path / "o.zarr"
+    zarr.create_array(out, shape=(4, 4), dtype="f4")
+    np.save(tmp_path / "t.npy", degrade(scene.depth, 4))
+    np.save(tmp_path / "g.npy", scene.guide)
+    save_transform(out / "T.json", np.diag([0.25, 0.25, 1]))
+    command = ["upsample", str(tmp_path / "t.npy"), str(tmp_path / "g.npy"), "-o", str(out)]
+    assert main([*command, "--overwrite", "--transform", str(out / "T.json")]) == 2
+    assert "T.json" in capsys.readouterr().err
+    assert (out / "T.json").is_file()

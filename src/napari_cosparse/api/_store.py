@@ -172,4 +172,5 @@ def upsample_to_store_steps(
         units=units,
         position=position,
         cancelled=cancelled,
+        beside=(settings.get("weights"), settings.get("transform"), operators),
     )

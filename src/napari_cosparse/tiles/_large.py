@@ -20,10 +20,9 @@ from ._describe import fingerprint, notes_of
 from ._finish import finish
 from ._job import make_job
 from ._lock import alone
-from ._on_disk import store_of
 from ._output import as_output, check_output
 from ._reported import UNITS, reported
-from ._sources import Colour, Source
+from ._sources import Colour
 from ._stored import Stored
 from ._survey import survey
 from ._threads import Asked
@@ -50,8 +49,12 @@ def store_steps(
     units: Sequence[str | None] | None = None,
     position: Sequence[float] | None = None,
     cancelled: Asked | None = None,
+    beside: Sequence[Any] = (),
 ) -> Generator[Progress, None, Stored]:
-    """Upsample into a store step by step; see `napari_cosparse.upsample_to_store`."""
+    """Upsample into a store step by step; see `napari_cosparse.upsample_to_store`.
+
+    ``beside`` are further arrays and files that were read: they are not to be replaced either.
+    """
     check_count(threads, "threads")
     check_count(block, "block")
     check_called(cancelled, "cancelled")
@@ -61,16 +64,12 @@ def store_steps(
     above = target_source(target, colours[0], levels[0], below.plane, settings)
     images = above, below
     work = Work.make(images, operators, as_output(output), settings, threads)
-    check_output(work.output, overwrite=overwrite, inputs=_stores(images))
+    check_output(work.output, overwrite=overwrite, inputs=(target, guide, *beside))
     work.describe_axes(axes, pixel_size, units, position)
     earlier = work.folder.job() if resume and not overwrite else None
     work.choose_blocks(memory, block, scheduler, earlier)
     work.cancelled = cancelled
     return _run(work, overwrite=overwrite, resume=resume)
-
-
-def _stores(images: tuple[Source, Source]) -> list[Path]:
-    return [path for image in images for path in store_of(image.array)]
 
 
 def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, None, Stored]:

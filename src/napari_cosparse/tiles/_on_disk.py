@@ -8,22 +8,6 @@ from typing import Any
 import zarr
 
 
-def store_of(array: Any) -> list[Path]:  # noqa: ANN401 - array-likes
-    """Find the folder of a Zarr array.
-
-    Parameters
-    ----------
-    array : array-like
-        Any array.
-
-    Returns
-    -------
-    list of Path
-        One, or none where the array lies elsewhere.
-    """
-    return [Path(array.store.root)] if on_disk(array) else []
-
-
 def on_disk(array: Any) -> bool:  # noqa: ANN401 - array-likes
     """Whether other processes can open an array by themselves.
 

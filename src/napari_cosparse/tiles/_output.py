@@ -9,6 +9,8 @@ from typing import Any
 
 from napari_cosparse.core.errors import InputError, OccupiedError
 
+from ._places import places_of
+
 ENDING = ".zarr"
 OME = ".ome.zarr"
 ZARR = ("zarr.json", ".zarray", ".zgroup")
@@ -55,7 +57,7 @@ def is_ome(output: Path) -> bool:
     return output.name.lower().endswith(OME)
 
 
-def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) -> None:
+def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Any] = ()) -> None:
     """Refuse an output that cannot be written, before any work.
 
     Parameters
@@ -64,8 +66,8 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) 
         The store that is wanted.
     overwrite : bool
         Whether what is there may be replaced: a Zarr store, nothing else.
-    inputs : iterable of Path
-        Stores that are read.
+    inputs : iterable of array-like, str or Path
+        What is read.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) 
             f"output {str(output)!r} must end in .zarr (an array) or .ome.zarr (a multiscale "
             f"image); call it {output.name or 'result'}.zarr"
         )
-    _spare(output, inputs)
+    check_apart(output, inputs)
     if os.path.lexists(output):
         if not overwrite:
             raise OccupiedError(
@@ -91,10 +93,23 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) 
         raise InputError(f"{output}: nothing can be written to the folder {folder}; choose another")
 
 
-def _spare(output: Path, inputs: Iterable[Path]) -> None:
-    """Refuse an output that would replace an input or lie in one."""
+def check_apart(output: Path, inputs: Iterable[Any]) -> None:
+    """Refuse an output that would replace an input or lie in one.
+
+    Parameters
+    ----------
+    output : Path
+        The store that is wanted.
+    inputs : iterable of array-like, str or Path
+        See `places_of`.
+
+    Raises
+    ------
+    InputError
+        If so.
+    """
     own = output.absolute().resolve()
-    for path in inputs:
+    for path in (place for item in inputs for place in places_of(item)):
         given = path.absolute().resolve()
         if own == given or own in given.parents or given in own.parents:
             raise InputError(f"the output {output} lies on the input {path}; choose another name")
