@@ -29,6 +29,22 @@ def test_labels_not_places_decide():
     assert list(found.pairs())[4] == ((1, 1), (1,))
 
 
+def test_order_is_the_targets():
+    found = match_stacks(stack((2, 3, 4, 5), "tcyx"), stack((2, 8, 9), "tyx"))
+    assert (found.labels, found.shape) == (("t", "c"), (2, 3))
+    assert list(found.pairs())[1] == ((0, 1), (0,))
+    turned = match_stacks(stack((2, 3, 4, 5), "tcyx"), stack((3, 2, 8, 9), "ctyx"))
+    assert list(turned.pairs())[1] == ((0, 1), (1, 0))
+
+
+def test_axis_that_only_the_guide_has_keeps_its_neighbour():
+    default = ("-4", "-3", "-2", "-1")
+    found = match_stacks(stack((3, 4, 5), default[1:]), stack((2, 3, 8, 9), default))
+    assert (found.labels, found.shape) == (("-4", "-3"), (2, 3))
+    found = match_stacks(stack((2, 3, 4, 5), "tcyx"), stack((6, 2, 7, 8, 9), "ztwyx"))
+    assert (found.labels, found.shape) == (("z", "t", "c", "w"), (6, 2, 3, 7))
+
+
 def test_different_axes_are_combined():
     found = match_stacks(stack((2, 4, 5), "cyx"), stack((3, 8, 9), "tyx"))
     assert (found.labels, found.shape) == (("c", "t"), (2, 3))

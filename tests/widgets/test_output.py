@@ -54,6 +54,20 @@ def test_large_results_go_to_a_store_by_themselves(panel, viewer, home):
     assert panel.button.isEnabled()
 
 
+def test_stores_need_axes_in_one_order(panel, viewer, scene, tmp_path):
+    """Two times two planes, times first in one and colours first in the other: not mixed up."""
+    axes = {"axis_labels": ("c", "t", "y", "x")}
+    viewer.add_image(np.zeros((2, 2, 64, 96)) + scene.depth, name="guide", **axes)
+    axes = {"axis_labels": ("t", "c", "y", "x"), "scale": (1, 1, 4, 4)}
+    viewer.add_image(np.zeros((2, 2, 1, 1)) + scene.coarse, name="low", **axes)
+    panel.form.positions.value = False
+    assert panel.button.isEnabled(), panel.about.text()
+    panel.form.output.value = "store"
+    panel.form.store.value = str(tmp_path / "out.zarr")
+    assert not panel.button.isEnabled()
+    assert "the axes of target and guide need one order" in panel.about.text()
+
+
 def test_path_of_the_store_can_be_changed_and_is_checked(panel, viewer, home):
     add_huge(viewer)
     panel.form.store.value = str(home / "mine.zarr")

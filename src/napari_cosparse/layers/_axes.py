@@ -68,7 +68,8 @@ def match_stacks(first: Source, second: Source) -> Stack:
     Returns
     -------
     Stack
-        The pairs of planes. Axes of the second layer come last, in its order.
+        The pairs of planes. The axes are in the first layer's order; one that only the second has
+        comes before the axis that follows it there, if both have that, and else last.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def match_stacks(first: Source, second: Source) -> Stack:
     """
     ours = dict(zip(first.axis_labels, first.leading, strict=False))
     theirs = dict(zip(second.axis_labels, second.leading, strict=False))
-    labels = [*(name for name, n in ours.items() if name not in theirs and n > 1), *theirs]
+    labels = _merged([name for name, n in ours.items() if name in theirs or n > 1], list(theirs))
     shape = []
     for name in labels:
         lengths = {source.get(name, 1) for source in (ours, theirs)} - {1}
@@ -92,3 +93,13 @@ def match_stacks(first: Source, second: Source) -> Stack:
         for source in (ours, theirs)
     ]
     return Stack(tuple(labels), tuple(shape), where[0], where[1], (len(ours), len(theirs)))
+
+
+def _merged(ours: list[str], theirs: list[str]) -> list[str]:
+    """Put labels that we lack among ours."""
+    found, place = list(ours), len(ours)
+    for name in reversed(theirs):
+        if name not in ours:
+            found.insert(place, name)
+        place = found.index(name)
+    return found

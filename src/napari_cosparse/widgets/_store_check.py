@@ -48,6 +48,12 @@ def check_store(pair: Pair, path: str, *, overwrite: bool) -> None:
             "Into a store, target and guide need the same planes, or the guide just one; they "
             f"have {target.leading} and {guide.leading}."
         )
+    if guide.leading and stack.first != stack.second:
+        raise InputError(
+            f"Into a store, the axes of target and guide need one order; {guide.name!r} has "
+            f"{guide.axis_labels}, {target.name!r} {target.axis_labels}: transpose one of them, or "
+            "choose Result in: memory."
+        )
 
 
 def _check_place(path: Path, *, overwrite: bool) -> None:
