@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.registration._answer import Answer
 from napari_cosparse.core.registration._frame import Frame
-from napari_cosparse.core.registration._verdict import _consistent
+from napari_cosparse.core.registration._verdict import _consistent, judge_quickly
 from support.moved_pair import SHAPE, error, folded, motion, moved_pair, picture, run, view
 
 TRUTH = motion(7.3, (5.4, -8.3))
@@ -38,7 +38,8 @@ def mirrored(*, allow):
 def test_clear_pair_is_trusted():
     found = run(*moved_pair(TRUTH), verdict=True)
     assert found.trusted
-    assert found.because.startswith("co-sparsity with mutual information finds the same")
+    assert found.because.startswith("by edges and grey values together, it agrees to 0.")
+    assert f"the next best place is {int(100 * found.margin)}% worse" in found.because
     assert max(found.inverse_consistency) < 1
     assert found.margin > 0.3
     assert 0 < found.predicted_error < 1
@@ -52,14 +53,15 @@ def test_clear_pair_is_trusted():
 def test_noise_is_not_trusted(width):
     found = run(noise(0, width=width), noise(1, width=width), verdict=True)
     assert not found.trusted
-    assert found.because
+    assert "(limit " in found.because
+    assert ": give a start" in found.because
     assert np.linalg.det(found.matrix) > 0
 
 
 def test_noise_is_not_trusted_without_backward_runs():
     found = run(noise(0, SHAPE), noise(1, SHAPE))
     assert not found.trusted
-    assert "not clear without a check backwards" in found.because
+    assert "Judge the result (verdict=True; no --no-verdict)" in found.because
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -83,7 +85,8 @@ def test_mirror_image_is_named_and_not_trusted():
     found = mirrored(allow=False)
     assert found.reflected
     assert not found.trusted
-    assert "flip it, or allow reflection" in found.because
+    for words in ("flip it", "> Allow a mirror image", "allow_reflection", "--allow-reflection"):
+        assert words in found.because
     assert np.linalg.det(found.matrix) < 0
 
 
@@ -112,7 +115,7 @@ def test_start_beyond_the_images_is_not_trusted():
     fixed, moving = moved_pair(TRUTH)
     found = run(fixed, moving, initial=motion(0, (0, 155)), verdict=True)
     assert not found.trusted
-    assert "overlap" in found.because
+    assert "of the fixed image is covered (limit 15%)" in found.because
     assert np.isfinite(found.matrix).all()
 
 
@@ -120,13 +123,13 @@ def test_grey_levels_answer_where_edges_say_too_little():
     found = run(*moved_pair(TRUTH), measure="nmi", verdict=True)
     assert found.measure == "nmi"
     assert error(found.matrix, TRUTH) < 0.3
-    assert "normalised mutual information" in found.because
+    assert "grey values alone (mutual information)" in found.because
 
 
 def test_start_without_verdict_says_that_it_was_not_checked():
     found = run(*moved_pair(TRUTH), initial=motion(6, (4, -7)))
     assert not found.trusted
-    assert "ask for the verdict" in found.because
+    assert "nothing was checked: turn on" in found.because
     assert np.isnan(found.inverse_consistency).all()
 
 
@@ -177,5 +180,58 @@ def test_little_overlap_asks_for_closer_backward_runs(overlap, agreement, shape,
     pair = SimpleNamespace(frame=frame)
     verdict = _consistent(pair, "both", answer, 1.65, 1.48)
     assert verdict.trusted == trusted
-    assert ("repetition" in verdict.because) != trusted
+    assert ("repeated pattern" in verdict.because) != trusted
     assert _consistent(pair, "both", answer, 0.7, 0.4).trusted
+
+
+# --- words
+
+
+def answer(overlap=0.9, margin=0.56, agreement=1.0, score=60.0):
+    return Answer(np.eye(3), -1.3, agreement, margin, score, 9, Stop.CHANGE_SMALL, (), overlap)
+
+
+@pytest.mark.parametrize(
+    ("given", "back", "other", "words"),
+    [
+        (
+            {},
+            0.7,
+            0.41,
+            "it agrees to 0.70 px if registered the other way round (limit 2 px), ",
+        ),
+        ({}, 12.34, np.inf, "it lands 12 px away if registered the other way round (limit 2 px): "),
+        ({}, 0.7, 3.456, "it lands 3.46 px away if"),
+        ({}, np.inf, np.inf, "nothing fits if registered the other way round: give a start or"),
+        ({"margin": 1.0}, 2.5, 0.4, "(limit 3 px), and no other place fits"),
+        ({"margin": 0.149}, 0.5, 0.4, "the next best place is 14% worse (limit 15%): give a start"),
+        ({"margin": 0.2}, 1.5, 0.4, "20% worse (limit 25% where registering the other way round "),
+        ({"margin": -1.0}, 0.5, 0.4, "another place fits better (limit 15%)"),
+        ({"margin": np.nan}, 5.0, np.inf, ": give a nearer start, or search"),
+    ],
+)
+def test_reasons_tell_number_limit_and_way_out(given, back, other, words):
+    pair = SimpleNamespace(frame=Frame((60, 80), (60, 80)))
+    verdict = _consistent(pair, "both", answer(**given), back, other)
+    assert words in verdict.because
+    assert verdict.trusted == (not verdict.way)
+
+
+@pytest.mark.parametrize(
+    ("given", "trusted", "words"),
+    [
+        (
+            {},
+            True,
+            "edges coincide clearly (60 over chance, limit 15) and the next best place is ",
+        ),
+        ({"score": 12.0}, False, "edges coincide too little (12 over chance, limit 15): turn on"),
+        ({"margin": 0.3}, False, "the next best place is 30% worse (limit 35%): turn on"),
+        ({"margin": np.nan}, False, "nothing was checked: turn on"),
+        ({"overlap": 0.1496}, False, "only 14% of the fixed image is covered (limit 15%): give"),
+    ],
+)
+def test_reasons_without_backward_runs(given, trusted, words):
+    verdict = judge_quickly(answer(**given), "both")
+    assert verdict.because.startswith(words)
+    assert verdict.trusted == trusted

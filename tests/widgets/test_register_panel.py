@@ -99,8 +99,8 @@ def test_new_layer_shares_the_data_and_lies_on_the_fixed_one(filled, fake, viewe
     np.testing.assert_allclose(record["matrix"], MATRIX)
     text = filled.message.text()
     assert text.startswith(
-        "Trusted: all starts agree (83% of the fixed image covered, lead of 30% over the next best "
-        "place, 100% of the starts end here, error about 0.15 px, cost -0.1 to -0.4). "
+        "Trusted: all starts agree (83% of the fixed image covered, next best place 30% worse, "
+        "100% of the starts end here, error about 0.15 px, cost -0.1 to -0.4). "
         "In pixels: rotation"
     )
     keywords = fake.calls[0][3]

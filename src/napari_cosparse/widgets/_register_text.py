@@ -69,12 +69,12 @@ def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
     """
     head = "Trusted" if found.trusted else "Not trusted"
     because = str(found.because).rstrip(".")
-    numbers = []  # those that are known: constant images have none
-    if isfinite(found.overlap):
+    numbers = []  # those that are known and not yet told: constant images have none
+    if isfinite(found.overlap) and "covered" not in because:
         numbers.append(f"{found.overlap:.0%} of the fixed image covered")
-    if isfinite(found.margin) and f"{found.margin:.0%}" not in because:
-        numbers.append(f"lead of {found.margin:.0%} over the next best place")
-    if isfinite(found.agreement):
+    if isfinite(found.margin) and "place" not in because:
+        numbers.append(_lead(found.margin))
+    if isfinite(found.agreement) and "of the starts" not in because:
         numbers.append(f"{found.agreement:.0%} of the starts end here")
     if isfinite(found.predicted_error):
         numbers.append(f"error about {found.predicted_error:.2g} px")
@@ -82,6 +82,12 @@ def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
         numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
     known = f" ({', '.join(numbers)})" if numbers else ""
     return f"{head}: {because}{known}. {motion_text(found.matrix)}"
+
+
+def _lead(margin: float) -> str:
+    if margin >= 1:
+        return "no other place fits"
+    return f"next best place {margin:.0%} worse" if margin >= 0 else "another place fits better"
 
 
 def judgement(record: Mapping[str, Any], source: str) -> str:

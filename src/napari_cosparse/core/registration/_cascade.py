@@ -16,7 +16,8 @@ from ._scene import Scene
 from ._solve import descend, solve
 from ._start import Candidate
 from ._starts import LARGEST_COARSE, Plan, search_starts
-from ._verdict import MEASURE_NAMES, Verdict, judge, judge_quickly
+from ._verdict import Verdict, judge, judge_quickly, may_repeat
+from ._verdict_words import ALLOW, MEASURE_NAMES
 
 FIRST_ROTATION = 30.0  # degrees either way
 WIDE_GAIN = 1.1  # how much better a start on the whole circle must be
@@ -100,7 +101,12 @@ def decide(scene: Scene, order: Order) -> Steps:
     """
     first = "both" if order.measure == "auto" else order.measure
     outcome = yield from attempt(scene, first, order)
-    if outcome.verdict.trusted or not order.verdict:
+    if not order.verdict:
+        return outcome
+    if outcome.verdict.trusted:
+        if order.mirror and order.start is None and may_repeat(scene, outcome.answer):
+            # a part of a mirror image may fit by chance; all of it fits the right way round
+            return (yield from _look_into_mirror(scene, first, order, outcome))
         return outcome
     if order.start is None and order.max_rotation is None and order.measure != "nmi":
         wide = yield from _whole_circle(scene, first, order, outcome)
@@ -157,9 +163,9 @@ def _nothing_found(scene: Scene) -> Verdict:
     fixed, moving = (side[level].usable.mean() for side in (scene.fixed, scene.moving))
     reason = (
         f"no start was found at 1/{2**level} resolution, where {fixed:.0%} of the fixed and "
-        f"{moving:.0%} of the moving image are known: fill small holes, or give a start"
+        f"{moving:.0%} of the moving image are known"
     )
-    return Verdict(trusted=False, because=reason)
+    return Verdict(trusted=False, reason=reason, way="fill small holes, or give a start")
 
 
 def _judged(scene: Scene, measure: str, answer: Answer, order: Order) -> Steps:
@@ -189,19 +195,21 @@ def _clearer(first: Outcome, second: Outcome) -> Outcome:
     """Of two answers that are not trusted the one that more starts and no rival speak for."""
     ranks = [o.answer.agreement + float(np.nan_to_num(o.answer.margin)) for o in (first, second)]
     best, rest = (first, second) if ranks[0] >= ranks[1] else (second, first)
-    reason = f"{best.verdict.because}; {rest.verdict.because}"
-    return replace(best, verdict=replace(best.verdict, because=reason))
+    reason = f"{best.verdict.reason}, and {MEASURE_NAMES[rest.measure]} do no better"
+    return replace(best, verdict=replace(best.verdict, reason=reason))
 
 
 def _look_into_mirror(scene: Scene, measure: str, order: Order, before: Outcome) -> Steps:
     """Find out whether the moving image is a mirror image."""
     measure = "both" if measure == "nmi" else measure
-    mirrored = scene.mirrored()
-    starts = yield from search_starts(mirrored, measure, order.plan)
+    mirrored, plan = scene.mirrored(), order.plan
+    if order.max_rotation is None:
+        plan = replace(plan, max_rotation=180.0)  # upside down: reversed columns and a half turn
+    starts = yield from search_starts(mirrored, measure, plan)
     reached = before.answer.score if before.measure != "nmi" else 0.0
     if not starts or not starts[0].score > MIRROR_GAIN * np.nan_to_num(reached):
         return before
-    seen = yield from _from_starts(mirrored, measure, order, starts)
+    seen = yield from _from_starts(mirrored, measure, replace(order, plan=plan), starts)
     if not seen.verdict.trusted:
         return before
     return replace(seen, reflected=True)
@@ -225,9 +233,9 @@ def describe(outcome: Outcome, *, allow_reflection: bool) -> Verdict:
     if not outcome.reflected:
         return verdict
     if allow_reflection:
-        return replace(verdict, because=f"the moving image is a mirror image: {verdict.because}")
+        return replace(verdict, reason=f"the moving image is a mirror image; {verdict.reason}")
     reason = (
-        "the moving image is a mirror image of the fixed one (its reversed columns fit by "
-        f"{MEASURE_NAMES[outcome.measure]}): flip it, or allow reflection"
+        "the moving image is a mirror image of the fixed one, as its reversed columns fit by "
+        f"{MEASURE_NAMES[outcome.measure]}"
     )
-    return replace(verdict, trusted=False, because=reason)
+    return replace(verdict, trusted=False, reason=reason, way=ALLOW)

@@ -80,11 +80,11 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     if task.shrink > 1 and (outcome.verdict.trusted or not task.settings.verdict):
         steps = refine_fine(scene, outcome.measure, task.grids(reflected=outcome.reflected), fine)
         fine = yield from _with_matrix(task, steps)
-        verdict = replace(verdict, because=f"{verdict.because}; {_described(fine)}")
+        verdict = replace(verdict, reason=f"{verdict.reason}; {_described(fine)}")
     if kept and not distance(scene, task.start, fine.tau) > fine.error:
         fine = replace(fine, tau=task.start)
-        reason = f"{verdict.because}; the start is kept, as the gain is within its error"
-        verdict = replace(verdict, because=reason)
+        reason = f"{verdict.reason}; the start is kept, as nothing fits clearly better"
+        verdict = replace(verdict, reason=reason)
     return _result(task, scene, outcome, verdict, found, fine)
 
 

@@ -13,6 +13,7 @@ from ._answer import Answer
 from ._consistency import backward, halves, pushed
 from ._scene import Scene
 from ._starts import Plan
+from ._verdict_words import JUDGE, MEASURE_NAMES, back_and_forth, percent, pixels, rival
 
 LIMIT = 2.0  # pixels: backward runs that differ more are not believed
 CLEAR_LIMIT, CLEAR_LEAD = 3.0, 0.8  # pixels, where no other start comes anywhere near
@@ -26,12 +27,6 @@ LEAST_OVERLAP = 0.15
 SURE_MARGIN = 0.35  # without backward runs
 SURE_SCORE = 15.0  # deviations, without backward runs
 LARGE = 700  # pixels: the limits grow with the side beyond this
-MEASURE_NAMES = {
-    "both": "co-sparsity with mutual information",
-    "mutual": "mutual co-sparsity",
-    "nmi": "normalised mutual information",
-    "coupled": "coupled sparsity",
-}
 
 
 @dataclass(frozen=True)
@@ -42,16 +37,24 @@ class Verdict:
     ----------
     trusted : bool
         Whether to believe the answer.
-    because : str
-        Why, in one sentence.
+    reason : str
+        What decided, with its numbers and limits.
+    way : str
+        What helps where the answer is not trusted.
     backward, swapped : float
         Distances of the backward runs, in working pixels; NaN if not made.
     """
 
     trusted: bool
-    because: str
+    reason: str
+    way: str = ""
     backward: float = float("nan")
     swapped: float = float("nan")
+
+    @property
+    def because(self) -> str:
+        """Why, in one sentence, and what helps."""
+        return f"{self.reason}: {self.way}" if self.way else self.reason
 
 
 def judge(
@@ -99,16 +102,28 @@ def _backward_limit(scene: Scene, answer: Answer) -> float:
 
     Wider without a rival start: wrong answers have one. Narrower where the scene may repeat.
     """
-    if _may_repeat(scene, answer):
+    if may_repeat(scene, answer):
         return _limit(scene) * CLOSE / LIMIT
     clear = np.isfinite(answer.margin) and answer.margin >= CLEAR_LEAD
     return _limit(scene) * (CLEAR_LIMIT / LIMIT if clear else 1.0)
 
 
-def _may_repeat(scene: Scene, answer: Answer) -> bool:
-    """Whether the images share little, and not all starts lead to the answer.
+def may_repeat(scene: Scene, answer: Answer) -> bool:
+    """Say whether the images share little, and not all starts lead to the answer.
 
-    One period off, a repetitive scene fits in all that both images show then.
+    One period off, a repetitive scene fits in all that both images show then; so does a part of a
+    mirror image.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    answer : Answer
+        What is judged.
+
+    Returns
+    -------
+    bool
     """
     fixed, moving = (np.prod(s) for s in (scene.frame.shape_fixed, scene.frame.shape_moving))
     covered = abs(np.linalg.det(answer.tau[:2, :2])) * fixed
@@ -118,63 +133,80 @@ def _may_repeat(scene: Scene, answer: Answer) -> bool:
 
 def _hopeless(answer: Answer) -> Verdict | None:
     if answer.overlap < LEAST_OVERLAP:
+        covered = f"only {percent(answer.overlap)} of the fixed image is covered"
         return Verdict(
             trusted=False,
-            because=f"the images overlap by {answer.overlap:.0%} at the answer, less than the "
-            f"{LEAST_OVERLAP:.0%} that can be judged: give a start, or a region or masks that "
-            "show the same scene; or fill scattered holes, which count with their neighbours",
+            reason=f"{covered} (limit {LEAST_OVERLAP:.0%})",
+            way="give a start, or masks of what both show, or fill scattered holes",
         )
     if not np.isfinite(answer.tau).all():
-        return Verdict(trusted=False, because="the search left the images; give a start")
+        return Verdict(trusted=False, reason="the search left the images", way=_way(answer))
     return None
+
+
+def _way(answer: Answer) -> str:
+    searched = np.isfinite(answer.margin)
+    return "give a start or landmarks" if searched else "give a nearer start, or search"
 
 
 def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: float) -> Verdict:
     worst, limit = max(back, other), _backward_limit(scene, answer)
-    name = MEASURE_NAMES[measure]
+    reason = back_and_forth(measure, worst if back <= limit else back, limit)
     if worst > limit:
-        apart = f"{worst:.1f} px" if np.isfinite(worst) else f"{back:.1f} px"
-        reason = (
-            f"registering backwards gives another answer, {apart} away (limit {limit:.1f} px), so "
-            f"{name} cannot tell which is right"
-        )
-        if _may_repeat(scene, answer):
-            reason += f"; at an overlap of {answer.overlap:.0%} a repetition may pass for a match"
-        return Verdict(trusted=False, because=reason, backward=back, swapped=other)
+        if may_repeat(scene, answer):
+            reason += f"; with {answer.overlap:.0%} covered a repeated pattern may pass for a match"
+        return Verdict(trusted=False, reason=reason, way=_way(answer), backward=back, swapped=other)
     lead = answer.margin
     close = CLOSE * _limit(scene) / LIMIT
     if lead < FLOOR_MARGIN or (lead < LEAST_MARGIN and worst > close):
-        reason = (
-            f"another start fits almost as well (lead {lead:.0%}) and the backward runs differ by "
-            f"{worst:.1f} px"
+        return Verdict(
+            trusted=False,
+            reason=_too_near(lead, worst),
+            way=_way(answer),
+            backward=back,
+            swapped=other,
         )
-        return Verdict(trusted=False, because=reason, backward=back, swapped=other)
-    reason = f"{name} finds the same answer backwards to {worst:.2f} px"
     if np.isfinite(lead):
-        reason += f" and leads the best rival start by {lead:.0%}"
-    return Verdict(trusted=True, because=reason, backward=back, swapped=other)
+        reason += f", and {rival(lead)}"
+    return Verdict(trusted=True, reason=reason, backward=back, swapped=other)
+
+
+def _too_near(lead: float, worst: float) -> str:
+    """Word a lead that is too small."""
+    limit = f"limit {FLOOR_MARGIN:.0%}"
+    if lead >= FLOOR_MARGIN:
+        limit = (
+            f"limit {LEAST_MARGIN:.0%} where registering the other way round differs by "
+            f"{pixels(worst)}"
+        )
+    return f"{rival(lead)} ({limit})"
 
 
 def _judge_information(
     scene: Scene, answer: Answer, back: float
 ) -> Generator[Progress, None, Verdict]:
-    limit = _limit(scene)
-    name = MEASURE_NAMES["nmi"]
+    limit, name = _limit(scene), MEASURE_NAMES["nmi"]
+    reason = back_and_forth("nmi", back, limit)
     if back > limit:
-        reason = f"{name} gives another answer backwards, {back:.1f} px away (limit {limit:.1f} px)"
-        return Verdict(trusted=False, because=reason, backward=back)
+        return Verdict(trusted=False, reason=reason, way=_way(answer), backward=back)
     if answer.agreement <= LEAST_AGREEMENT:
-        reason = f"only {answer.agreement:.0%} of the starts agree under {name}"
-        return Verdict(trusted=False, because=reason, backward=back)
-    gap = yield from halves(scene, "nmi", answer.tau)
-    if gap > HALVES * limit / LIMIT:
-        reason = f"halves of the image disagree by {gap:.1f} px under {name}"
-        return Verdict(trusted=False, because=reason, backward=back)
-    reason = (
-        f"{name} finds the same answer backwards to {back:.2f} px, on halves of the image to "
-        f"{gap:.1f} px and from {answer.agreement:.0%} of the starts"
+        reason = (
+            f"by {name}, only {percent(answer.agreement)} of the starts end here, not more than "
+            f"{LEAST_AGREEMENT:.0%}"
+        )
+        return Verdict(trusted=False, reason=reason, way=_way(answer), backward=back)
+    gap, most = (yield from halves(scene, "nmi", answer.tau)), HALVES * limit / LIMIT
+    apart = f"by {pixels(gap)} (limit {most:.2g} px)"
+    if gap > most:
+        return Verdict(
+            trusted=False,
+            reason=f"by {name}, halves of the image disagree {apart}",
+            way=_way(answer),
+            backward=back,
+        )
+    return Verdict(
+        trusted=True, reason=f"{reason}, and halves of the image differ {apart}", backward=back
     )
-    return Verdict(trusted=True, because=reason, backward=back)
 
 
 def judge_quickly(answer: Answer, measure: str) -> Verdict:
@@ -196,15 +228,12 @@ def judge_quickly(answer: Answer, measure: str) -> Verdict:
     if early is not None:
         return early
     if measure == "nmi" or not np.isfinite(answer.margin):
-        return Verdict(trusted=False, because="it was not checked: ask for the verdict")
-    if answer.margin >= SURE_MARGIN and answer.score >= SURE_SCORE:
-        reason = (
-            f"edges coincide {answer.score:.0f} deviations beyond chance and lead the best rival "
-            f"start by {answer.margin:.0%}; not checked backwards"
-        )
-        return Verdict(trusted=True, because=reason)
-    reason = (
-        f"edges coincide {answer.score:.0f} deviations beyond chance and lead the best rival start "
-        f"by {answer.margin:.0%}, which is not clear without a check backwards"
-    )
-    return Verdict(trusted=False, because=reason)
+        return Verdict(trusted=False, reason="nothing was checked", way=JUDGE)
+    strength = f"({answer.score:.0f} over chance, limit {SURE_SCORE:.0f})"
+    lead = rival(answer.margin)
+    if answer.score < SURE_SCORE:
+        return Verdict(trusted=False, reason=f"edges coincide too little {strength}", way=JUDGE)
+    if answer.margin < SURE_MARGIN:
+        return Verdict(trusted=False, reason=f"{lead} (limit {SURE_MARGIN:.0%})", way=JUDGE)
+    reason = f"edges coincide clearly {strength} and {lead}; not checked the other way round"
+    return Verdict(trusted=True, reason=reason)
