@@ -6,6 +6,7 @@ import dask.array as da
 import numpy as np
 import pytest
 
+import napari_cosparse as nc
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.io import make_scene
 from napari_cosparse.layers import METADATA_KEY, pairs_in
@@ -188,17 +189,22 @@ def test_layers_from_a_sample_are_opened_where_they_are_missing(panel, viewer, r
     assert_same(made, viewer.layers[-1])
 
 
-def test_operators_of_the_viewer_and_of_a_file(
-    panel, learn_panel, viewer, scene, run, press, tmp_path
-):
+def learn(learn_panel, viewer, scene, press):
+    """Learn a small pair; its layers come from no file."""
     viewer.add_image(scene.guide, name="guide", rgb=True)
     viewer.add_image(scene.depth, name="depth")
     learn_panel.form.pairs.value = [tuple(viewer.layers)]
     for name, value in {"side": 3, "samples": 500, "iterations": 5}.items():
         getattr(learn_panel.form, name).value = value
     press(learn_panel)
-    learn_panel.save(str(tmp_path / "mine.npz"))
     viewer.add_image(scene.coarse, name="low", **CENTRE)
+
+
+def test_operators_of_the_viewer_and_of_a_file(
+    panel, learn_panel, viewer, scene, run, press, tmp_path
+):
+    learn(learn_panel, viewer, scene, press)
+    learn_panel.save(str(tmp_path / "mine.npz"))
     choose(panel)
     for choice in ("in this viewer: learned", panel.form.operators.choices[-1]):
         panel.form.operators.value = choice
@@ -208,6 +214,47 @@ def test_operators_of_the_viewer_and_of_a_file(
         assert_same(*list(viewer.layers)[-2:])
         told = viewer.layers[-1].metadata[METADATA_KEY]["inputs"]["operators"]
         assert told in (choice, str(tmp_path / "mine.npz"))
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_learned_operators_in_another_viewer(
+    panel, learn_panel, viewer, scene, run, press, tmp_path, monkeypatch, saved, notifications
+):
+    """They are opened from where they were saved, or from where the script says they are to be."""
+    monkeypatch.chdir(tmp_path)
+    learn(learn_panel, viewer, scene, press)
+    choose(panel)
+    panel.form.operators.value = "in this viewer: learned"
+    run()
+    made = viewer.layers[-1]
+    if saved:
+        learn_panel.save(str(tmp_path / "mine.cosparse"))
+    panel.copy_python()
+    assert "is to be saved first" in str(notifications[-1].message)  # the layers at least
+    script = panel.python()
+    assert ("'learned' are in no file" in script) is not saved
+    for layer in [layer for layer in viewer.layers if layer.name.startswith("learned")]:
+        viewer.layers.remove(layer)
+    if not saved:
+        with pytest.raises(InputError, match=r"learned\.cosparse"):
+            exec(script, {})  # noqa: S102
+        learn_panel.save("learned.cosparse")
+    exec(script, {})  # noqa: S102
+    assert_same(made, viewer.layers[-1])
+
+
+def test_opened_operators_are_opened_from_their_file(panel, viewer, scene, run, tmp_path):
+    add_turned(viewer, scene)
+    nc.save_operators(tmp_path / "mine.cosparse", nc.load_operators("intensity-depth"))
+    viewer.open(tmp_path / "mine.cosparse", plugin="napari-cosparse")
+    choose(panel)
+    panel.form.operators.value = "in this viewer: mine"
+    run()
+    made, script = viewer.layers[-1], panel.python()
+    for layer in [layer for layer in viewer.layers if layer.name.startswith("mine")]:
+        viewer.layers.remove(layer)
+    exec(script, {})  # noqa: S102
+    assert_same(made, viewer.layers[-1])
 
 
 def test_learning_from_a_sample(learn_panel, viewer, press, small_sample):

@@ -1,7 +1,7 @@
 """Between napari's layers and the arrays of the core. No Qt."""
 
 from ._align import Motion, grid_placement, motion_of, moved, moved_placement, pixel_map
-from ._atoms import atom_layers, mosaic, pair_of, pairs_in
+from ._atoms import atom_layers, file_of, mosaic, note_file, pair_of, pairs_in
 from ._axes import Stack, match_stacks
 from ._blank import blank_planes, known_planes
 from ._compare import checkerboard
@@ -12,7 +12,7 @@ from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
 from ._region_flaw import region_flaw
 from ._regions import mask_on, point_pairs, points_on
-from ._reopen import layer_recipe, open_layers, place_of
+from ._reopen import file_name, layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import store_place, stored_data
 from ._suggest import suggest
@@ -47,6 +47,8 @@ __all__ = [
     "blank_planes",
     "checkerboard",
     "destination",
+    "file_name",
+    "file_of",
     "grid_of",
     "grid_placement",
     "input_record",
@@ -65,6 +67,7 @@ __all__ = [
     "motion_of",
     "moved",
     "moved_placement",
+    "note_file",
     "open_layers",
     "overlap_of",
     "pair_of",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import ceil, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._write import LayerData
 COLORMAP = "PiYG"  # diverging: the middle is a coefficient of 0
 PAIR = "pair"  # key of the operator pair in a layer's record
 NAME = "pair_name"
+FILE = "pair_file"  # where it was saved
 MOST_ACROSS = 16
 
 Sheet = NDArray[np.float32]
@@ -92,6 +94,47 @@ def pairs_in(layers: Iterable[Layer]) -> dict[str, OperatorPair]:
         if told is not None:
             found[told[0]] = told[1]
     return found
+
+
+def file_of(layers: Iterable[Layer], name: str) -> str:
+    """Find the file of an operator pair that is shown in a viewer.
+
+    Parameters
+    ----------
+    layers : iterable of napari.layers.Layer
+        The viewer's layers.
+    name : str
+        Of the pair.
+
+    Returns
+    -------
+    str
+        What it was read from or saved to; empty if it never was.
+    """
+    found = ""
+    for layer in layers:
+        told = pair_of(layer.metadata)
+        if told is not None and told[0] == name:
+            found = str(layer.metadata[METADATA_KEY].get(FILE) or layer.source.path or "")
+    return str(Path(found).absolute()) if found else ""
+
+
+def note_file(layers: Iterable[Layer], pair: OperatorPair, path: str | Path) -> None:
+    """Write down in the layers that show an operator pair where it was saved.
+
+    Parameters
+    ----------
+    layers : iterable of napari.layers.Layer
+        The viewer's layers.
+    pair : OperatorPair
+        What was saved.
+    path : str or Path
+        The file.
+    """
+    for layer in layers:
+        told = pair_of(layer.metadata)
+        if told is not None and told[1] is pair:
+            layer.metadata[METADATA_KEY][FILE] = str(Path(path).absolute())
 
 
 def pair_of(metadata: Mapping[str, Any]) -> tuple[str, OperatorPair] | None:

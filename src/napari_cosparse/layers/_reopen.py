@@ -111,14 +111,26 @@ def _origin(layer: Layer) -> Recipe:
     if layer.multiscale:
         return {}
     rgb = {"rgb": bool(layer.rgb)} if isinstance(layer, Image) else {}
-    return {"path": f"{_file_name(layer.name)}.npy", "plugin": "napari", "by_hand": True, **rgb}
+    return {"path": f"{file_name(layer.name)}.npy", "plugin": "napari", "by_hand": True, **rgb}
 
 
 def _absolute(path: str) -> str:
     return path if "://" in path else str(Path(path).absolute())
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
+    """Turn the name of a layer into the stem of a file's.
+
+    Parameters
+    ----------
+    name : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Letters, digits, ``-`` and ``_``.
+    """
     return "".join(c if c.isalnum() or c in "-_" else "_" for c in name).strip("_") or "layer"
 
 

@@ -17,6 +17,7 @@ from napari_cosparse.layers import (
     input_record,
     make_record,
     match_stacks,
+    note_file,
     pairs_in,
     read,
 )
@@ -135,7 +136,9 @@ class LearnPanel(Panel):
         """
         if self._pair is None:
             raise InputError("nothing was learned yet; press Run first")
-        self.message.setText(f"Saved to {save_operators(path, self._pair)}.")
+        saved = save_operators(path, self._pair)
+        note_file(self.viewer.layers, self._pair, saved)
+        self.message.setText(f"Saved to {saved}.")
 
     def python(self) -> str:
         """Write a script that learns the same pair."""

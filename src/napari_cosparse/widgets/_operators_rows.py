@@ -7,9 +7,10 @@ from magicgui.widgets import ComboBox, FileEdit
 
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.io import shipped_operators
-from napari_cosparse.layers import pairs_in
+from napari_cosparse.layers import file_of, pairs_in
 
 from ._rows import free_row
+from ._script_parts import Operators, shown_operators
 
 FROM_FILE = "from a file ..."
 HERE = "in this viewer: "
@@ -68,17 +69,19 @@ class OperatorRows:
         """
         return str(self.file.value if self.from_file else self.choice.value)
 
-    def python(self) -> str:
-        """Write the choice as a Python expression.
+    def python(self) -> Operators:
+        """Write the choice as Python.
 
         Returns
         -------
-        str
+        Operators
+            A name or a file; a pair that the viewer shows, or the file that holds it.
         """
-        name = str(self.choice.value)
-        if name.startswith(HERE):
-            return f"pairs_in(viewer.layers)[{name.removeprefix(HERE)!r}]"
-        return repr(str(self.file.value)) if name == FROM_FILE else repr(name)
+        choice, told = str(self.choice.value), self.told()
+        if not choice.startswith(HERE):
+            return Operators(repr(told), told)
+        name = choice.removeprefix(HERE)
+        return shown_operators(name, told, file_of(self._viewer.layers, name))
 
     def _here(self) -> dict[str, OperatorPair]:
         return pairs_in(self._viewer.layers)

@@ -18,8 +18,11 @@ from ._form import Form
 from ._more import More, read_settings, write_settings
 from ._report import Report, tell
 from ._runner import Runner, Steps
+from ._script_parts import TO_DO
 from ._scroll import Scroll, text_label
 from ._watch import Watch
+
+FIRST = "What came from no file is to be saved first, or to be open: its comments say how."
 
 
 class Panel(QWidget):
@@ -208,10 +211,11 @@ class Panel(QWidget):
 
     def copy_python(self) -> None:
         """Put a script that gives the same result on the clipboard."""
-        clipboard = QGuiApplication.clipboard()
+        clipboard, script = QGuiApplication.clipboard(), self.python()
         if clipboard is not None:
-            clipboard.setText(self.python())
-        show_info("A Python script that gives this result is on the clipboard.")
+            clipboard.setText(script)
+        text = "A Python script that gives this result is on the clipboard."
+        show_info(f"{text} {FIRST}" if TO_DO in script else text)
 
     def _lay_out(self) -> None:
         inside = QWidget()

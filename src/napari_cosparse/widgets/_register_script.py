@@ -7,7 +7,14 @@ from napari.layers import Labels, Shapes
 
 from ._configure import threads
 from ._couple import Couple
-from ._script_parts import keyword_lines, literal, opening, shapes_literal, whole_script
+from ._script_parts import (
+    Operators,
+    keyword_lines,
+    literal,
+    opening,
+    shapes_literal,
+    whole_script,
+)
 
 USUAL = {"step": 1, "mirrored": False}  # options of lazy_plane that are not written
 NOTHING = ("initial", "points", "mask_fixed", "mask_moving")  # not written where they are None
@@ -16,7 +23,7 @@ Masks = tuple[Labels | Shapes | None, Labels | Shapes | None]
 
 def register_script(
     pair: Couple,
-    operators: str,
+    operators: Operators,
     keywords: Mapping[str, Any],
     masks: Masks,
     *,
@@ -29,8 +36,8 @@ def register_script(
     ----------
     pair : Couple
         The layers.
-    operators : str
-        Python expression of the operators.
+    operators : Operators
+        The operators.
     keywords : mapping
         Of `register`.
     masks : tuple of Labels, Shapes or None
@@ -45,7 +52,8 @@ def register_script(
     str
         Python, complete: it opens what is not open.
     """
-    body = [*_layers(pair, masks), _call(pair, operators, keywords, masks), _matrix(pair)]
+    body = [*_layers(pair, masks), operators.before]
+    body += [_call(pair, operators.python, keywords, masks), _matrix(pair)]
     made = ["viewer.add_layer(napari.layers.Layer.create(*made))"]
     made.insert(0, "made = moved(moving, motion_of(grid_of(fixed), grid_of(moving), matrix))")
     if resample:

@@ -1,7 +1,6 @@
 """Scripts that give the same results as the panels for upsampling and for learning."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from napari.layers import Image
@@ -11,26 +10,10 @@ from napari_cosparse.layers import match_stacks
 
 from ._configure import memory_bytes
 from ._job import Pair
-from ._script_parts import keyword_lines, literal, opening, whole_script
+from ._script_parts import Operators, keyword_lines, literal, opening, whole_script
 
 NOT_IN_SCRIPT = {"weights", "start", "solver", "seed"}
 ADD = "viewer.add_layer(napari.layers.Layer.create(*made))\n"
-
-
-@dataclass(frozen=True)
-class Operators:
-    """Which operators a script uses.
-
-    Attributes
-    ----------
-    python : str
-        Python expression of them.
-    name : str
-        Name or file, for the record of the result.
-    """
-
-    python: str
-    name: str
 
 
 def upsample_script(pair: Pair, operators: Operators, settings: Settings) -> str:
@@ -51,7 +34,7 @@ def upsample_script(pair: Pair, operators: Operators, settings: Settings) -> str
         Python.
     """
     several = match_stacks(*pair.sources()).planes > 1
-    body = f"""{_sources(pair)}results = [
+    body = f"""{_sources(pair, operators)}results = [
     nc.upsample(
         {"samples" if several else "low.load_gray(ours)"},
         fine.load(theirs),
@@ -83,7 +66,8 @@ def store_script(pair: Pair, operators: Operators, settings: Settings, path: str
     str
         Python.
     """
-    body = f"""{_sources(pair)}where = destination(target, guide, levels, {operators.name!r})
+    body = f"""{_sources(pair, operators)}\
+where = destination(target, guide, levels, {operators.name!r})
 stored = nc.upsample_to_store(
     low.gray,
     fine.pixels,
@@ -152,12 +136,12 @@ for made in atom_layers({"bank(learned.pair)" if join else "learned.pair"}, {nam
     return whole_script(f"Learns the operator pair {name!r}", body)
 
 
-def _sources(pair: Pair) -> str:
-    """Find or open target and guide."""
+def _sources(pair: Pair, operators: Operators) -> str:
+    """Find or open target, guide and operators."""
     return f"""{opening({"target": pair.target, "guide": pair.guide})}\
 levels = {pair.levels!r}  # of the pyramids, for target and guide
 low, fine = read(target, levels[0]), read(guide, levels[1])
-"""
+{operators.before}"""
 
 
 def _if_known(settings: Settings) -> str:

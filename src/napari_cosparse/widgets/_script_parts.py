@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pprint import pformat
 from textwrap import indent
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from napari.layers import Image, Labels, Shapes
 
 from napari_cosparse import __version__
-from napari_cosparse.layers import layer_recipe, place_of
+from napari_cosparse.layers import file_name, layer_recipe, place_of
 
 WIDTH = 92
 HEAD = '''"""{what}, as a panel of napari-cosparse {version} did.
@@ -24,6 +25,7 @@ alone = viewer is None
 if alone:
     viewer = napari.Viewer()
 """
+TO_DO = "\n# "  # begins a line that says what to do before a script can run elsewhere
 END = """if alone:
     napari.run()
 """
@@ -37,6 +39,55 @@ LIBRARY = {
     "napari_cosparse.tiles": ("known_samples", "open_levels"),
     "napari_cosparse.widgets": ("resampled",),
 }
+
+
+@dataclass(frozen=True)
+class Operators:
+    """Which operators a script uses.
+
+    Attributes
+    ----------
+    python : str
+        Python expression of them.
+    name : str
+        Name or file, for the record of the result.
+    before : str
+        Statements that the expression needs.
+    """
+
+    python: str
+    name: str
+    before: str = ""
+
+
+def shown_operators(name: str, told: str, file: str = "") -> Operators:
+    """Write how to find operators that a viewer shows, or the file that holds them.
+
+    Parameters
+    ----------
+    name : str
+        Of the pair.
+    told : str
+        Name for the record of the result.
+    file : str
+        Where it was read from or saved to; empty if it never was.
+
+    Returns
+    -------
+    Operators
+        For a pair that is in no file, with a comment that says what to do first.
+    """
+    path = file or f"{file_name(name)}.cosparse"
+    note = (
+        f"# The operators {name!r} are in no file. Unless they are open, save one of their layers\n"
+        f"# once, as {path!r}, or write here where it is.\n"
+    )
+    return Operators(
+        "operators",
+        told,
+        f"{'' if file else note}saved, shown = {path!r}, pairs_in(viewer.layers)\n"
+        f"operators = shown[{name!r}] if {name!r} in shown else nc.load_operators(saved)\n",
+    )
 
 
 def whole_script(what: str, body: str) -> str:

@@ -32,7 +32,7 @@ from ._output import choose_output, propose_store
 from ._panel import Panel
 from ._preview import Part, part_to_preview
 from ._runner import Steps
-from ._script import Operators, store_script, upsample_script
+from ._script import store_script, upsample_script
 from ._store_check import REPLACE, UNFINISHED, check_store, free_path, store_remarks, unfinished
 from ._store_job import stored_text, storing
 from ._text import blank_text, pair_text, turned_text, verdict
@@ -169,7 +169,7 @@ class UpsamplePanel(Panel):
     def python(self) -> str:
         """Write a script that gives the same layer; a store gets a name that is free."""
         pair, settings = self._pair_and_settings()
-        chosen = Operators(self.form.pair.python(), self.form.pair.told())
+        chosen = self.form.pair.python()
         if self._store:
             return store_script(pair, chosen, settings, free_path(self._store))
         return upsample_script(pair, chosen, settings)
