@@ -24,6 +24,7 @@ from napari_cosparse import (
 )
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.tiles import Cancelled, estimate_bytes
+from napari_cosparse.tiles._sources import Source
 
 OPERATORS = "intensity-depth-3x3"
 SHAPE = (160, 224)
@@ -214,6 +215,44 @@ def test_a_run_goes_on_with_its_blocks_whatever_memory_is_free(blocks, tmp_path,
     monkeypatch.undo()
     stored = upsample_to_store(TARGET, SCENE.guide, place, OPERATORS, threads=1)
     assert stored.blocks > 1
+
+
+def test_what_was_done_is_kept_beside_an_output_that_is_replaced(tmp_path, monkeypatch):
+    from napari_cosparse.tiles import _work
+
+    place, options = tmp_path / "o.zarr", {"operators": OPERATORS, "threads": 1}
+    zarr.create_array(place, shape=(2, 2), dtype="f4")
+    monkeypatch.setattr(_work, "free_memory", lambda: 2 * (estimate_bytes((160, 160), 3.0, 2.0)))
+    run = upsample_to_store_steps(TARGET, SCENE.guide, place, overwrite=True, **options)
+    while not any((tmp_path / "o.zarr.partial").glob("run-*/solved/*.json")):
+        next(run)
+    run.close()
+    monkeypatch.undo()
+    stored = upsample_to_store(TARGET, SCENE.guide, place, overwrite=True, resume=True, **options)
+    assert stored.resumed > 0
+
+
+def test_the_blocks_of_another_job_are_not_taken_over(tmp_path):
+    place = tmp_path / "o.zarr"
+    cancelled(place, 60)
+    stored = upsample_to_store(
+        TARGET, SCENE.guide, place, OPERATORS, threads=1, noise=0.5, overwrite=True
+    )
+    assert stored.blocks == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"noise": 0.5}, "another job"), ({"resume": False}, "unfinished run of this job")],
+)
+def test_an_occupied_folder_is_told_before_the_images_are_read(
+    tmp_path, monkeypatch, options, message
+):
+    place = tmp_path / "o.zarr"
+    cancelled(place, 60)
+    monkeypatch.setattr(Source, "strips", None)
+    with pytest.raises(InputError, match=message):
+        next(upsample_to_store_steps(TARGET, SCENE.guide, place, **BLOCKS, **options))
 
 
 SCRIPT = """

@@ -211,3 +211,28 @@ def test_a_relative_output_is_locked_where_it_lies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with _lock.alone(Path("o.partial")):
         assert names(tmp_path) == ["o.partial.lock"]
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling", "folder"])
+def test_what_has_the_name_of_the_lock_is_not_touched(tmp_path, kind):
+    place, precious = tmp_path / "o.zarr.partial.lock", tmp_path / "precious"
+    if kind == "file":
+        place.write_text("4711 notes of my own\n")
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to(precious)
+        if kind == "link":
+            precious.write_text("precious")
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=r"o\.zarr\.partial\.lock is a.* no lock of this program"):
+        upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS)
+    assert contents(tmp_path) == before
+    assert os.path.lexists(place)
+
+
+@pytest.mark.parametrize("text", ["", "4711 some-host\n"])
+def test_the_lock_of_a_run_that_was_killed_is_taken_over(tmp_path, text):
+    (tmp_path / "o.zarr.partial.lock").write_text(text)
+    upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS)
+    assert names(tmp_path) == ["o.zarr"]

@@ -18,6 +18,7 @@ from napari_cosparse import (
     save_operators,
     save_transform,
     upsample_to_store,
+    upsample_to_store_steps,
 )
 from napari_cosparse.cli import main
 from napari_cosparse.core.errors import InputError
@@ -50,14 +51,38 @@ def test_inputs_are_never_replaced(inputs, tmp_path, name):
     assert not list(tmp_path.rglob("*.partial"))
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("name", ["out.zarr", "out.zarr.partial"])
-def test_folders_of_others_are_never_deleted(inputs, tmp_path, name):
+def test_folders_of_others_are_never_deleted(inputs, tmp_path, name, overwrite):
     (tmp_path / name).mkdir()
     precious = tmp_path / name / "thesis.txt"
     precious.write_text("years of work")
-    with pytest.raises(InputError, match=r"is no Zarr store|holds thesis\.txt"):
-        go(inputs, tmp_path / "out.zarr", overwrite=True)
+    with pytest.raises(InputError, match=r"no Zarr store, and is never|holds thesis\.txt"):
+        go(inputs, tmp_path / "out.zarr", overwrite=overwrite)
     assert precious.read_text() == "years of work"
+
+
+@pytest.mark.parametrize("name", ["out.zarr", "out.zarr.partial"])
+def test_files_in_the_place_of_a_folder_are_never_deleted(inputs, tmp_path, name):
+    (tmp_path / name).write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=r"no Zarr store, and is never|is no folder"):
+            go(inputs, tmp_path / "out.zarr", overwrite=overwrite)
+    assert (tmp_path / name).read_text() == "years of work"
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_comes_to_the_place_of_the_output_meanwhile_stays(inputs, tmp_path, overwrite):
+    out = tmp_path / "out.zarr"
+    run = upsample_to_store_steps(*inputs, out, "differences", overwrite=overwrite)
+    next(run)
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match=r"it is kept in .*partial: move .*out\.zarr away and run"):
+        list(run)
+    out.rename(tmp_path / "mine")
+    assert (tmp_path / "mine/thesis.txt").read_text() == "years of work"
+    assert go(inputs, out).resumed == 1
 
 
 def test_a_store_is_overwritten_when_asked(inputs, tmp_path):
@@ -117,10 +142,9 @@ def test_axes_that_ome_zarr_does_not_know_are_refused(tmp_path):
 def test_links_are_neither_followed_nor_replaced(inputs, tmp_path):
     go(inputs, tmp_path / "real.zarr")
     (tmp_path / "link.zarr").symlink_to(tmp_path / "real.zarr")
-    with pytest.raises(InputError, match=r"link\.zarr exists already; overwrite=True replaces it"):
-        go(inputs, tmp_path / "link.zarr")
-    with pytest.raises(InputError, match="is a link to"):
-        go(inputs, tmp_path / "link.zarr", overwrite=True)
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=r"is a link to .* and is never overwritten"):
+            go(inputs, tmp_path / "link.zarr", overwrite=overwrite)
     (tmp_path / "input.zarr").symlink_to(tmp_path / "g.zarr")
     with pytest.raises(InputError, match="lies on the input"):
         go(inputs, tmp_path / "input.zarr", overwrite=True)

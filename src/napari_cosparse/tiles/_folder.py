@@ -13,6 +13,8 @@ from typing import Any
 
 from napari_cosparse.core.errors import InputError, OccupiedError
 
+from ._output import check_replaced
+
 SUFFIX = ".partial"
 JOB = "job.json"
 RUN = re.compile(r"run-[0-9a-f]{16}")
@@ -102,15 +104,40 @@ class Folder:
             self.run = run
             return True
         if os.path.lexists(self.path):
+            self._check_own()
             if not (overwrite or self._left_late()):
-                raise self._occupied(found, fingerprint)
-            self._clear()
+                raise self._occupied(found == fingerprint)
+            self.remove()
         self.run = f"run-{secrets.token_hex(8)}" if parts else ""
         self.inside.mkdir(parents=True)
         for name in parts:
             (self.inside / name).mkdir()
         _write(self.path / JOB, {"fingerprint": fingerprint, "run": self.run, **content})
         return False
+
+    def check(self, outline: str, *, overwrite: bool, resume: bool) -> None:
+        """Refuse what lies here as soon as it can be told, before an image is read.
+
+        Parameters
+        ----------
+        outline : str
+            Checksum of all but the pixels; what `begin` notes of a job has it as "outline".
+        overwrite, resume : bool
+            See `begin`.
+
+        Raises
+        ------
+        InputError
+            See `begin`.
+        """
+        if not os.path.lexists(self.path):
+            return
+        self._check_own()
+        if overwrite or self._left_late():
+            return
+        job = self.job()
+        if job is None or not resume or job.get("outline") != outline:
+            raise self._occupied(job is not None and job.get("outline") == outline)
 
     def _left_late(self) -> bool:
         """Whether nothing is here but what workers wrote after their run's end."""
@@ -120,20 +147,20 @@ class Folder:
         late = (RUN.fullmatch(item.name) and not (item / "solved").exists() for item in items)
         return bool(items) and all(late)
 
-    def _occupied(self, found: str | None, fingerprint: str) -> OccupiedError:
+    def _occupied(self, same: bool) -> OccupiedError:
         """Say what lies there."""
         ways = {"overwrite": "deletes it"}
-        if found == fingerprint:
+        if same:
             problem = f"{self.path} holds an unfinished run of this job"
             ways = {"resume": "continues it", **ways}
-        elif found is None:
+        elif self.job() is None:
             problem = f"{self.path} was not made to the end: it does not say which job it is of"
         else:
             problem = f"{self.path} belongs to another job (other inputs, parameters or version)"
         return OccupiedError(problem, ways, "choose another output")
 
-    def _clear(self) -> None:
-        """Delete what a run left; refuse a folder that holds anything else."""
+    def _check_own(self) -> None:
+        """Refuse what no run has left."""
         if self.path.is_symlink() or not self.path.is_dir():
             raise InputError(f"{self.path} is no folder; delete it, or choose another output")
         names = {item.name for item in self.path.iterdir() if not item.name.startswith(".")}
@@ -143,7 +170,6 @@ class Folder:
                 f"{self.path} holds {others[0]}, which is not of this program; move it, or "
                 "choose another output"
             )
-        self.remove()
 
     def job(self) -> dict[str, Any] | None:
         """Read what an unfinished run noted of itself.
@@ -223,11 +249,32 @@ class Folder:
             Place of the result in the folder.
         overwrite : bool
             Delete what is at the output's place.
+
+        Raises
+        ------
+        InputError
+            If something has come there meanwhile; what was computed stays.
         """
-        if self.output.exists() and overwrite:
-            shutil.rmtree(self.output)
-        (self.inside / result).replace(self.output)
+        try:
+            _make_room(self.output, overwrite)
+            (self.inside / result).replace(self.output)
+        except (InputError, OSError) as error:
+            kind = InputError if isinstance(error, InputError) else OSError
+            raise kind(
+                f"the result cannot be put in its place ({error}); it is kept in {self.path}: move "
+                f"{self.output} away and run the same again (--resume on the command line)"
+            ) from error
         self.remove()
+
+
+def _make_room(output: Path, overwrite: bool) -> None:
+    """Delete a store that is to be replaced, and nothing else."""
+    if not os.path.lexists(output):
+        return
+    if not overwrite:
+        raise InputError(f"{output} was not there when the run began")
+    check_replaced(output)
+    shutil.rmtree(output)
 
 
 def _write(place: Path, content: dict[str, Any]) -> None:

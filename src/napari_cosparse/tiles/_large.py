@@ -16,7 +16,7 @@ from ._blend import blend_block
 from ._blocks import Job, Place, marker
 from ._checks import check_called, check_count, two_of
 from ._colour import target_source
-from ._describe import fingerprint, notes_of
+from ._describe import fingerprint, notes_of, outline
 from ._finish import finish
 from ._job import make_job
 from ._lock import alone
@@ -66,10 +66,15 @@ def store_steps(
     work = Work.make(images, operators, as_output(output), settings, threads)
     check_output(work.output, overwrite=overwrite, inputs=(target, guide, *beside))
     work.describe_axes(axes, pixel_size, units, position)
-    earlier = work.folder.job() if resume and not overwrite else None
-    work.choose_blocks(memory, block, scheduler, earlier)
+    work.choose_blocks(memory, block, scheduler, _earlier(work) if resume else None)
     work.cancelled = cancelled
     return _run(work, overwrite=overwrite, resume=resume)
+
+
+def _earlier(work: Work) -> dict[str, Any] | None:
+    """Find an unfinished run of this job, as far as can be told without reading an image."""
+    job = work.folder.job()
+    return job if job is not None and job.get("outline") == outline(work) else None
 
 
 def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, None, Stored]:
@@ -84,8 +89,9 @@ def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, No
 def _work_through(
     work: Work, *, overwrite: bool, resume: bool
 ) -> Generator[Progress, None, Stored]:
+    work.folder.check(outline(work), overwrite=overwrite, resume=resume)
     found, digests = yield from survey(work)
-    content = notes_of(work) | {"block": work.block}
+    content = notes_of(work) | {"block": work.block, "outline": outline(work)}
     resumed = work.folder.begin(
         fingerprint(work, digests), content, overwrite=overwrite, resume=resume
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import stat
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from socket import gethostname
 from napari_cosparse.core.errors import InputError
 
 SUFFIX = ".lock"
+TEXT = re.compile(rb"\d{1,20} \S{1,255}\n")  # process and host; nothing if it died at once
+LINK = getattr(os, "O_NOFOLLOW", 0)
 TAKEN = {errno.EACCES, errno.EAGAIN, errno.EDEADLK, errno.EWOULDBLOCK}
 UNABLE = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 
@@ -68,7 +72,7 @@ def alone(folder: Path) -> Iterator[None]:
     Raises
     ------
     InputError
-        If another run works there.
+        If another run works there, or the file is no lock of this program.
     OSError
         If the file cannot be made.
     """
@@ -83,7 +87,7 @@ def alone(folder: Path) -> Iterator[None]:
 def _hold(place: Path, folder: Path) -> int:
     """Open the file and take its lock."""
     while True:
-        file = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        file = _open(place)
         held = False
         try:
             _lock(file, place, folder)
@@ -100,6 +104,41 @@ def _hold(place: Path, folder: Path) -> int:
             os.close(file)
             raise
         os.close(file)  # its holder has deleted it meanwhile
+
+
+def _open(place: Path) -> int:
+    """Open the file, or make it; refuse what somebody else has put there."""
+    if place.is_symlink() or place.is_dir():
+        raise _strange(place, "a link" if place.is_symlink() else "a folder")
+    try:
+        file = os.open(place, os.O_RDWR | os.O_CREAT | LINK | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # it has become a link just now
+            raise _strange(place, "a link") from None
+        raise
+    try:
+        _check_ours(file, place)
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _check_ours(file: int, place: Path) -> None:
+    """Refuse a file that is no lock of this program; one that is not written yet is empty."""
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        raise _strange(place, "no plain file")
+    text = os.read(file, 512)
+    if text and not TEXT.fullmatch(text):
+        raise _strange(place, "another file")
+    os.lseek(file, 0, os.SEEK_SET)
+
+
+def _strange(place: Path, what: str) -> InputError:
+    return InputError(
+        f"{place} is {what} and no lock of this program, which needs this name; move it, or choose "
+        "another output"
+    )
 
 
 def _lock(file: int, place: Path, folder: Path) -> None:

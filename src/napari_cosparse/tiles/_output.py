@@ -81,11 +81,11 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Any] = ()) -
         )
     check_apart(output, inputs)
     if os.path.lexists(output):
+        check_replaced(output)
         if not overwrite:
             raise OccupiedError(
                 f"{output} exists already", {"overwrite": "replaces it"}, "choose another name"
             )
-        _check_replaced(output)
     folder = output.parent
     if not folder.is_dir():
         raise InputError(f"{output}: the folder {folder} does not exist; make it first")
@@ -115,12 +115,26 @@ def check_apart(output: Path, inputs: Iterable[Any]) -> None:
             raise InputError(f"the output {output} lies on the input {path}; choose another name")
 
 
-def _check_replaced(output: Path) -> None:
-    """Refuse to replace what is no store, or only points to one."""
+def check_replaced(output: Path) -> None:
+    """Refuse to replace what is no store, or only points to one.
+
+    Parameters
+    ----------
+    output : Path
+        Something is there.
+
+    Raises
+    ------
+    InputError
+        If so.
+    """
     if output.is_symlink():
         raise InputError(
-            f"{output} is a link to {output.readlink()} and is not overwritten; give the store "
+            f"{output} is a link to {output.readlink()} and is never overwritten; give the store "
             "itself, or another name"
         )
     if not any((output / name).is_file() for name in ZARR):
-        raise InputError(f"{output} is no Zarr store and is not overwritten; choose another name")
+        raise InputError(
+            f"{output} is there, but no Zarr store, and is never overwritten; choose another name, "
+            "or move it"
+        )
