@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
     InputError
         If it is no image, or has no such level.
     """
-    image = unmasked(_array_of(_level_of(image, name, level), name), name)
+    image = unmasked(_array_of(_level_of(image, name, level), name))
     shape = tuple(image.shape)
     if colour not in (True, False, None, "first"):
         raise InputError(
@@ -69,6 +70,39 @@ def _level_of(image: Any, name: str, level: int) -> Any:  # noqa: ANN401 - array
     return levels[int(level)]
 
 
+def finest(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
+    """Take the finest level of a multiscale image; all else stays as it is.
+
+    Parameters
+    ----------
+    image : array-like, or sequence of array-likes
+        A sequence of images of different sizes is the levels, the finest first.
+    name : str
+        What to call it in errors.
+
+    Returns
+    -------
+    array-like
+
+    Raises
+    ------
+    InputError
+        If the first level is not the largest.
+    """
+    if hasattr(image, "dtype") and hasattr(image, "chunks"):
+        return image
+    if not isinstance(image, Sequence) or isinstance(image, str | bytes) or not len(image):
+        return image
+    if any(len(getattr(level, "shape", ())) < 2 for level in image):
+        return image  # rows of numbers
+    shapes = [tuple(map(int, level.shape)) for level in image]
+    if len(set(shapes)) < len(shapes) or len({len(shape) for shape in shapes}) > 1:
+        return image  # planes of a stack
+    if max(shapes, key=prod) != shapes[0]:
+        raise InputError(f"{name} has levels of shape {shapes}; give the finest one first")
+    return image[0]
+
+
 def _array_of(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
     """Make an array of what is none; refuse what holds no real numbers."""
     if not (hasattr(image, "shape") and hasattr(image, "dtype")):
@@ -84,33 +118,25 @@ def _array_of(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
     return image
 
 
-def unmasked(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
+def unmasked(image: Any) -> Any:  # noqa: ANN401 - array-likes
     """Turn masked pixels into NaN: what reads an array by parts would lose the mask.
 
     Parameters
     ----------
     image : array-like
         Any array.
-    name : str
-        What to call it in errors.
 
     Returns
     -------
     array-like
-        The same, unless it is a masked array of NumPy or Dask.
-
-    Raises
-    ------
-    InputError
-        If its type knows no NaN.
+        The same, unless it is a masked array of NumPy or Dask. Integers become floating point
+        numbers that hold them, unless it is sure that nothing is masked.
     """
     if not isinstance(getattr(image, "_meta", image), np.ma.MaskedArray):
         return image
+    numpy = isinstance(image, np.ma.MaskedArray)
+    if numpy and not np.ma.is_masked(image):
+        return np.ma.getdata(image)
     if image.dtype.kind != "f":
-        raise InputError(
-            f"{name} is masked, but its type {image.dtype} cannot mark pixels as unknown; convert "
-            "it with .astype(float), or fill it with a value and give that as `invalid`"
-        )
-    if isinstance(image, np.ma.MaskedArray):
-        return image.filled(np.nan)
-    return da.ma.filled(image, np.nan)
+        image = image.astype(np.result_type(image.dtype, np.float32))
+    return image.filled(np.nan) if numpy else da.ma.filled(image, np.nan)

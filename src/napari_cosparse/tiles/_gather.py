@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from dask.array import store
 
+from ._as_source import finest
 from ._read import blaming, read_part
 from ._sources import COLOURS
 
@@ -16,8 +17,9 @@ def gather(image: Any, name: str = "image") -> Any:  # noqa: ANN401 - array-like
 
     Parameters
     ----------
-    image : array-like
-        NumPy arrays and what is no array are handed back as they are.
+    image : array-like, or sequence of array-likes
+        NumPy arrays and what is no array are handed back as they are. Of the levels of a
+        multiscale image the finest is read.
     name : str
         What to call it in errors.
 
@@ -31,6 +33,7 @@ def gather(image: Any, name: str = "image") -> Any:  # noqa: ANN401 - array-like
     OSError
         If it cannot be read, with the place.
     """
+    image = finest(image, name)
     if isinstance(image, np.ndarray) or not hasattr(image, "chunks") or image.ndim < 2:
         return image
     down = max(0, image.ndim - 2 - (image.shape[-1] in COLOURS and image.ndim > 2))

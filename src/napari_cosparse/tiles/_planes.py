@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._as_source import as_source
+from ._as_source import as_source, finest
 from ._on_disk import on_disk
 from ._sources import COLOURS, Colour, Source
 
@@ -87,8 +87,8 @@ def as_plane(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
 
     Parameters
     ----------
-    image : array-like
-        Any image.
+    image : array-like, or sequence of array-likes
+        Any image; of the levels of a multiscale one the finest is taken.
     name : str
         What to call it.
 
@@ -96,6 +96,7 @@ def as_plane(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
     -------
     array-like
     """
+    image = finest(image, name)
     if isinstance(image, PlaneOf | np.ndarray) or not hasattr(image, "chunks"):
         return image
     shape = tuple(image.shape)

@@ -12,13 +12,15 @@ TOLERANCE = 1e-9
 """Largest round-off of an entry."""
 
 
-def as_motion(matrix: ArrayLike) -> Array:
+def as_motion(matrix: ArrayLike, name: str = "matrix") -> Array:
     """Check that a matrix is an affine motion of the plane.
 
     Parameters
     ----------
     matrix : array_like, shape (3, 3)
         Acts on (row, column, 1).
+    name : str
+        What to call it in an error.
 
     Returns
     -------
@@ -33,12 +35,12 @@ def as_motion(matrix: ArrayLike) -> Array:
     try:
         motion = np.array(matrix, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"matrix {matrix!r} must be 3x3 numbers") from error
+        raise InputError(f"{name} {matrix!r} must be 3x3 numbers") from error
     if motion.shape != (3, 3):
-        raise InputError(f"matrix has shape {motion.shape}; it must be (3, 3)")
+        raise InputError(f"{name} has shape {motion.shape}; it must be (3, 3)")
     if not np.isfinite(motion).all():
-        raise InputError(f"matrix {motion.tolist()} has entries that are not finite")
+        raise InputError(f"{name} {motion.tolist()} has entries that are not finite")
     if not np.allclose(motion[2], (0, 0, 1), rtol=0, atol=TOLERANCE):
-        raise InputError(f"matrix has the last row {motion[2].tolist()}; it must be (0, 0, 1)")
+        raise InputError(f"{name} has the last row {motion[2].tolist()}; it must be (0, 0, 1)")
     motion[2] = 0, 0, 1
     return motion

@@ -125,9 +125,13 @@ def as_image(array: ArrayLike, name: str) -> Image:
         If the shape is another one or the values are no real numbers.
     """
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
+        masked = np.ma.is_masked(array)
+        array = np.ma.filled(array.astype(np.float64), np.nan) if masked else np.ma.getdata(array)
     lazy = hasattr(array, "chunks") and hasattr(array, "dtype")  # Dask or Zarr: not read yet
-    image: Any = array if lazy else np.asarray(array)
+    try:
+        image: Any = array if lazy else np.asarray(array)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths; it must be an array") from None
     if np.dtype(image.dtype).kind not in "buif":
         raise InputError(f"{name} has type {image.dtype}; an image needs real numbers")
     if lazy and len(image.shape) in (2, 3):

@@ -148,6 +148,12 @@ def _number(value: float, name: str) -> float:
         raise InputError(f"{name} {value!r} must be a number") from None
 
 
+def _weights(value: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Read confidences; what is masked is unknown."""
+    masked = isinstance(value, np.ma.MaskedArray)
+    return as_numbers(value.filled(0) if masked else value, name)
+
+
 def _seed(value: int, name: str) -> int:
     try:
         number = index(value)
@@ -177,7 +183,7 @@ def read_transform(value: ArrayLike, name: str = "transform") -> NDArray[np.floa
     InputError
         If it is no affine motion or has no inverse, or the registration is not trusted.
     """
-    matrix = as_motion(getattr(value, "matrix", value))
+    matrix = as_motion(getattr(value, "matrix", value), name)
     if not getattr(value, "trusted", True):
         because = getattr(value, "because", "no reason given")
         raise InputError(
@@ -194,7 +200,7 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "factor": two,
     "origin": two,
     "transform": read_transform,
-    "weights": lambda value, name: as_numbers(value, name),
+    "weights": _weights,
     "noise": _noise,
     "invalid": _invalid,
     "seed": _seed,

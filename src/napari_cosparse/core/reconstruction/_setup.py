@@ -239,10 +239,13 @@ def _scale_guide(
 def _confidence(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Confidence of each sample as given."""
     given = np.ones(shape) if weights is None else as_numbers(weights, "weights")
-    if given.shape != shape or not np.isfinite(given).all() or (given < 0).any():
+    if given.shape != shape:
+        raise InputError(f"weights have shape {given.shape}; it must be the target's, {shape}")
+    wrong = given[~(np.isfinite(given) & (given >= 0))]
+    if wrong.size:
         raise InputError(
-            f"weights of shape {given.shape} must be finite, at least 0 and of the target's shape "
-            f"{shape}"
+            f"weights have the value {wrong[0]:g}; they must be finite and at least 0 (0 means "
+            "unknown)"
         )
     return given
 

@@ -72,8 +72,8 @@ def upsample(
         Value of the target that means unknown. NaN and infinities always do. Unknown samples
         never touch a known one and are filled by the model.
     weights : array_like, shape (m1, m2), optional
-        Confidence of each sample, at least 0; 0 means unknown. The others act relative to their
-        mean where the target is noisy.
+        Confidence of each sample, at least 0; 0 and masked mean unknown. The others act relative
+        to their mean where the target is noisy.
     guided : bool
         False leaves the guide out.
     origin : tuple of float, optional
@@ -114,7 +114,7 @@ def upsample(
         blur=blur,
         noise=noise,
         invalid=invalid,
-        weights=None if weights is None else np.asarray(weights),
+        weights=None if weights is None else np.asanyarray(weights),  # masks included
         guided=guided,
         origin=origin,
         transform=None if transform is None else read_transform(transform),
