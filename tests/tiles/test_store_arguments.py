@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask.array as da
 import numpy as np
 import pytest
 import zarr
@@ -191,3 +192,12 @@ def test_whole_planes_are_not_counted(tmp_path):
     run = upsample_to_store_steps(TARGET, SCENE.guide, tmp_path / "o.zarr", "differences", block=32)
     assert "MB of memory, 4 blocks a plane" in next(run).stage
     run.close()
+
+
+def test_an_array_that_does_not_know_its_shape_is_refused(tmp_path):
+    lazy = da.from_array(TARGET, chunks=4)
+    unsure = lazy[lazy[:, 0] > 0]
+    for pair in ((unsure, SCENE.guide), (TARGET, unsure), ([unsure, lazy], SCENE.guide)):
+        with pytest.raises(InputError, match=r"(target|guide) has the shape .*compute_chunk_sizes"):
+            upsample_to_store(*pair, tmp_path / "o.zarr")
+    assert not any(tmp_path.iterdir())

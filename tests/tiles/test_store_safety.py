@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 
 import dask
@@ -22,7 +24,7 @@ from napari_cosparse import (
 )
 from napari_cosparse.cli import main
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.tiles import _folder, _output
+from napari_cosparse.tiles import _folder, _ome, _output
 
 SCENE = make_scene((48, 64), 0)
 TARGET = degrade(SCENE.depth, 4)
@@ -245,3 +247,38 @@ def test_a_transform_inside_the_store_is_not_deleted(tmp_path, capsys):
     assert main([*command, "--overwrite", "--transform", str(out / "T.json")]) == 2
     assert "T.json" in capsys.readouterr().err
     assert (out / "T.json").is_file()
+
+
+class Full:
+    """A disk that becomes full when something is made on it for the n-th time."""
+
+    def __init__(self, function, number):
+        self.function, self.left = function, number
+
+    def __call__(self, *where, **how):
+        self.left -= 1
+        if self.left < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return self.function(*where, **how)
+
+
+@pytest.mark.parametrize(
+    ("number", "named"), [(0, "parts.zarr"), (1, "result/0"), (2, "result: level 1")]
+)
+def test_a_full_disk_is_named_while_arrays_are_made(inputs, tmp_path, monkeypatch, number, named):
+    monkeypatch.setattr(_ome, "SMALLEST", 32)
+    with monkeypatch.context() as patched:
+        patched.setattr(zarr, "create_array", Full(zarr.create_array, number))
+        with pytest.raises(OSError, match=f"o.ome.zarr.partial/run-.*{named} cannot be written"):
+            go(inputs, tmp_path / "o.ome.zarr")
+    assert go(inputs, tmp_path / "o.ome.zarr").path.is_dir()
+
+
+@pytest.mark.parametrize("name", ["o.zarr", "o.ome.zarr"])
+def test_a_full_disk_is_named_while_metadata_are_written(inputs, tmp_path, monkeypatch, name):
+    with monkeypatch.context() as patched:
+        patched.setattr(zarr.Array, "attrs", property(Full(None, 0)))
+        patched.setattr(zarr.Group, "attrs", property(Full(None, 0)))
+        with pytest.raises(OSError, match=f"{name}.partial/run-.*metadata cannot be written"):
+            go(inputs, tmp_path / name)
+    assert go(inputs, tmp_path / name).resumed == 1

@@ -150,3 +150,60 @@ def test_masks_are_kept(tmp_path):
     whole = np.ma.MaskedArray(LEVELS, mask)
     with pytest.raises(InputError, match=r"target is masked, but its type uint16 .*astype\(float"):
         stored(whole, tmp_path / "o.zarr")
+
+
+def test_blocks_without_a_known_sample_are_counted(tmp_path, capsys):
+    guide = np.tile(SCENE.guide, (4, 1, 1))[:160]
+    target = np.full((40, 16), np.nan, np.float32)
+    target[:4] = TARGET[:4]
+    found = upsample_to_store(target, guide, tmp_path / "o.zarr", **OPTIONS, block=32)
+    image = zarr.open_array(found.path)[:]
+    assert (found.blank, found.blank_blocks) == ((), 6)  # of 5 x 2: 32 pixels of halo reach on
+    assert np.isnan(image[-64:]).all()
+    notes = zarr.open_array(found.path).attrs["napari-cosparse"]["result"]
+    assert (notes["blank_blocks"], notes["blocks"]) == (6, 10)
+    stack = np.stack([TARGET, np.full_like(TARGET, np.nan)])
+    assert stored(stack, tmp_path / "p.zarr", block=32)[0].blank_blocks == 0  # plane 1 is named
+    part = {"factor": 4, "origin": (1.5, 1.5), "block": 32}
+    beside = upsample_to_store(TARGET, guide, tmp_path / "q.zarr", **OPTIONS, **part)
+    assert np.isnan(zarr.open_array(beside.path)[-64:]).all()
+    assert beside.blank_blocks == 0  # nor does the target cover them in memory
+
+
+def test_what_a_turned_target_does_not_cover_is_no_blank_block(tmp_path):
+    part = np.array([[1, -1, 48], [1, 1, 16], [0, 0, 4 * np.sqrt(2)]]) / (4 * np.sqrt(2))
+    guide, options = np.tile(SCENE.guide, (3, 3, 1)), {**OPTIONS, "block": 32}
+    bare = upsample_to_store(TARGET, guide, tmp_path / "o.zarr", **options, transform=part)
+    assert np.isnan(zarr.open_array(bare.path)).any()
+    assert bare.blank_blocks == 0
+    part[:2, 2] += 20
+    rim = np.pad(
+        TARGET, 20, constant_values=np.nan
+    )  # now it covers more, of which nothing is known
+    found = upsample_to_store(rim, guide, tmp_path / "p.zarr", **options, transform=part)
+    assert 0 < found.blank_blocks < found.blocks
+
+
+def test_what_the_target_does_not_cover_is_invalid_too(tmp_path):
+    part = {"factor": 4, "origin": (1.5, 1.5), "dtype": "input"}
+    for block in (None, 32):
+        found, image = stored(LEVELS[:6], tmp_path / "o.zarr", **part, invalid=0, block=block,
+                              overwrite=True)  # fmt: skip
+        assert found.dtype == "uint16"
+        assert (image[-16:] == 0).all()
+        assert image[:24].min() > 0
+    turned = np.array([[0.25, 0.02, -0.4], [-0.02, 0.25, 0.1], [0, 0, 1]])
+    options = {"transform": turned, "dtype": "input", "invalid": 0}
+    _, image = stored(LEVELS, tmp_path / "o.zarr", **options, overwrite=True)
+    expected = stored(LEVELS, tmp_path / "p.zarr", **{**options, "dtype": "float32"})[1]
+    assert np.array_equal(image == 0, np.isnan(expected))
+    for wrong in (None, 0.5, -1, 65536):
+        with pytest.raises(InputError, match=r"float32', or give `invalid`"):
+            stored(LEVELS[:6], tmp_path / "q.zarr", **part, invalid=wrong)
+
+
+def test_blocks_that_do_not_overlap_are_not_compared(tmp_path):
+    stack = np.stack([TARGET, TARGET])
+    assert stored(stack, tmp_path / "o.zarr")[0].compared == 0
+    found, _ = stored(stack, tmp_path / "p.zarr", block=32)
+    assert found.compared == 2 * 16 * (40 + 40 + 40 + 24)  # fades of 16 pixels

@@ -87,13 +87,19 @@ def run(arguments: Namespace) -> None:
         stored = drain(_rest(steps), report)
     if stored.resumed:
         say(f"{stored.resumed} of {stored.blocks} blocks were there from an earlier run")
-    if stored.blocks > 1:
+    if stored.compared:
         rms, largest = map(number, stored.disagreement)
         say(f"{stored.blocks} blocks; overlaps differ by {rms} (RMS), {largest} at most")
     if stored.blank:
         many = len(stored.blank)
         what = f"{many} planes have" if many > 1 else f"plane {stored.blank[0]} has"
         say(f"{what} no known sample; the result is unknown there")
+    if stored.blank_blocks:
+        blocks = f"{stored.blank_blocks} block{'s' * (stored.blank_blocks > 1)}"
+        say(
+            f"{blocks} without a known sample in reach; the result is unknown there, larger blocks "
+            "(--block, --memory) reach farther"
+        )
     say(f"largest misfit {number(stored.misfit)}")
     say(f"wrote {stored.path}")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,15 @@ def make_array(
         return
     for done in (folder.inside / markers).iterdir():
         done.unlink()
-    zarr.create_array(
-        place,
-        shape=shape,
-        chunks=chunks,
-        dtype=dtype,
-        dimension_names=dimensions,
-        overwrite=True,
-    )
+    with writing(str(place)):
+        zarr.create_array(
+            place,
+            shape=shape,
+            chunks=chunks,
+            dtype=dtype,
+            dimension_names=dimensions,
+            overwrite=True,
+        )
 
 
 def spill(
@@ -90,9 +92,10 @@ def spill(
     if folder.read_json(f"{name}.json") is None:
         shape = tuple(like.shape)
         chunks = tuple(min(n, SIDE) for n in shape)
-        array = zarr.create_array(
-            place, shape=shape, chunks=chunks, dtype=like.dtype, overwrite=True
-        )
+        with writing(str(place)):
+            array = zarr.create_array(
+                place, shape=shape, chunks=chunks, dtype=like.dtype, overwrite=True
+            )
         for where, part in parts:
             write(array, where, part, f"{folder.path}: a copy of the {name}")
             yield
@@ -118,8 +121,30 @@ def write(array: Any, where: tuple[Any, ...], values: NDArray[Any], what: str) -
     OSError
         If it cannot be written.
     """
-    try:
+    with writing(what):
         array[where] = values
+
+
+@contextmanager
+def writing(what: str) -> Iterator[None]:
+    """Say what cannot be written: a full disk names no file.
+
+    Parameters
+    ----------
+    what : str
+        What to call it in the error.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    try:
+        yield
     except OSError as error:
         raise OSError(
             error.errno, f"{what} cannot be written ({error.strerror or error}); what was "

@@ -18,7 +18,7 @@ from napari_cosparse.core.reconstruction import Scalars, Settings, upsample_step
 
 from ._arrays import write
 from ._folder import Folder
-from ._lie import block_samples, block_settings
+from ._lie import block_samples, block_settings, count_on_guide
 from ._look import known_samples
 from ._plan import Plan, Span
 from ._sources import Source
@@ -131,7 +131,7 @@ def _solve(
 ) -> Generator[Progress, None, tuple[NDArray[Any], dict[str, Any]]]:
     layer, (rows, columns) = job.layers[place[0]], job.spans(place)
     shape = rows.window.stop - rows.window.start, columns.window.stop - columns.window.start
-    nothing = np.full(shape, np.nan, np.float32), {"known": 0}
+    nothing = np.full(shape, np.nan, np.float32)
     one = len(job.plan.blocks) == 1  # the whole: as in memory, to the last bit
     turned = None if one else job.turned
     samples = block_samples((rows, columns), job.target.plane, turned, job.reach)
@@ -140,16 +140,18 @@ def _solve(
     target = read_target(job.target, layer.target, *samples)
     weights = None if job.settings.weights is None else job.settings.weights[samples]
     known = known_samples(target, job.settings.invalid, weights)
-    if layer.whole is None or not known.any():
-        return nothing
-    guide = job.guide.read(layer.guide, rows.window, columns.window)
     settings = block_settings(job.settings, (rows, columns), samples, job.factor, job.turned)
+    if layer.whole is None:
+        return nothing, {"known": 0}
+    if not known.any():
+        return nothing, {"known": 0, "blank": _covers(target, settings, shape)}
+    guide = job.guide.read(layer.guide, rows.window, columns.window)
     map_ = threaded_map(job.threads, cancelled)
     whole = None if one else layer.whole
     try:
         steps = upsample_steps(target, guide, job.operators, settings, map_=map_, whole=whole)
     except ApartError:  # only corners of a turned target's box lie here
-        return nothing
+        return nothing, {"known": 0}
     result = yield from steps
     notes = {
         "known": int(known.sum()),
@@ -159,6 +161,13 @@ def _solve(
         "converged": result.stop.converged,
     }
     return result.image, notes
+
+
+def _covers(samples: NDArray[Any], settings: Settings, window: tuple[int, int]) -> bool:
+    """Whether samples of a block lie on it: of a turned target, only corners of its box may."""
+    if settings.transform is None or not samples.size:
+        return bool(samples.size)
+    return count_on_guide(np.ones(samples.shape, bool), settings.transform, window) > 0
 
 
 def read_target(

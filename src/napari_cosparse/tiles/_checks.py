@@ -88,6 +88,30 @@ def check_weights(weights: NDArray[np.float64] | None, shape: tuple[int, ...]) -
         )
 
 
+def check_sizes(image: object, name: str) -> None:
+    """Refuse an array of Dask that does not know its own shape.
+
+    Parameters
+    ----------
+    image : array-like, or sequence of array-likes
+        Any image, or its levels.
+    name : str
+        What to call it in the error.
+
+    Raises
+    ------
+    InputError
+        If so.
+    """
+    for array in image if isinstance(image, list | tuple) else [image]:
+        shape = getattr(array, "shape", ())
+        if isinstance(shape, tuple) and any(n != n for n in shape):  # NaN
+            raise InputError(
+                f"{name} has the shape {shape}, of which Dask does not know all; call its "
+                "compute_chunk_sizes() first"
+            )
+
+
 def two_of(value: object, name: str, example: str) -> tuple[Any, Any]:
     """Read something for the target and something for the guide.
 

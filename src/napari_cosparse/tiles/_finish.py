@@ -7,6 +7,7 @@ from typing import Any
 
 import zarr
 
+from ._arrays import writing
 from ._axes import axes_of, stored_order
 from ._blocks import Job, Place, marker
 from ._describe import notes_of
@@ -63,6 +64,8 @@ def finish(
         figures["misfit"],
         notes["parameters"],
         tuple(map(tuple, figures["blank"])),
+        figures["blank_blocks"],
+        apart["pixels"],
     )
 
 
@@ -81,6 +84,7 @@ def _figures(job: Job, places: list[Place]) -> dict[str, Any]:
         "misfit": max(note.get("misfit", 0.0) for note in solved),
         "blocks": len(places),
         "converged": sum(bool(note.get("converged")) for note in solved),
+        "blank_blocks": sum(bool(note.get("blank")) for note in solved),
         "blank": [list(job.layers[number].target) for number in _blank(places, solved)],
     }
 
@@ -97,7 +101,8 @@ def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, Non
     """Write the metadata, and the coarser levels of a multiscale image."""
     root = work.folder.inside / "result"
     if not work.ome:
-        zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
+        with writing(f"{root}: metadata"):
+            zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
         return
     names, size, units, position = work.axes
     order = stored_order(work.target)

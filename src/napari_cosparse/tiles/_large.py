@@ -14,7 +14,7 @@ from napari_cosparse.core.reconstruction import Settings
 from ._as_source import as_source
 from ._blend import blend_block
 from ._blocks import Job, Place, marker
-from ._checks import check_called, check_count, two_of
+from ._checks import check_called, check_count, check_sizes, two_of
 from ._colour import target_source
 from ._describe import fingerprint, notes_of, outline
 from ._finish import finish
@@ -58,6 +58,8 @@ def store_steps(
     check_count(threads, "threads")
     check_count(block, "block")
     check_called(cancelled, "cancelled")
+    check_sizes(target, "target")
+    check_sizes(guide, "guide")
     colours = two_of(colour, "colour", "(None, None)")
     levels = two_of(level, "level", "(0, 0)")
     below = as_source(guide, "guide", colour=colours[1], level=levels[1])

@@ -11,7 +11,7 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
-from ._arrays import write
+from ._arrays import write, writing
 from ._blend import in_type
 from ._plan import CHUNK
 
@@ -42,14 +42,15 @@ def add_levels(group: Path) -> Generator[None, None, int]:
         level += 1
         shape = (*fine.shape[:-2], *(-(-n // 2) for n in fine.shape[-2:]))
         chunks = (*(1 for _ in shape[:-2]), *(min(CHUNK, n) for n in shape[-2:]))
-        coarse = zarr.create_array(
-            group / str(level),
-            shape=shape,
-            chunks=chunks,
-            dtype=fine.dtype,
-            overwrite=True,
-            dimension_names=getattr(fine.metadata, "dimension_names", None),
-        )
+        with writing(f"{group}: level {level}"):
+            coarse = zarr.create_array(
+                group / str(level),
+                shape=shape,
+                chunks=chunks,
+                dtype=fine.dtype,
+                overwrite=True,
+                dimension_names=getattr(fine.metadata, "dimension_names", None),
+            )
         for index in np.ndindex(shape[:-2]):
             for first in range(0, shape[-2], STRIP):
                 last = min(first + STRIP, shape[-2])
@@ -113,5 +114,6 @@ def describe_image(
         {"multiscales": [{"name": name, "axes": axes, "datasets": data}]}
     )
     ome = json.loads(image.model_dump_json(exclude_none=True, by_alias=True))
-    root = zarr.open_group(group, mode="a")
-    root.attrs.update({"ome": ome, "napari-cosparse": notes})
+    with writing(f"{group}: metadata"):
+        root = zarr.open_group(group, mode="a")
+        root.attrs.update({"ome": ome, "napari-cosparse": notes})

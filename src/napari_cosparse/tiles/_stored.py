@@ -29,7 +29,7 @@ class Stored:
         Estimate of the memory that the run needs, in bytes, made before it.
     disagreement : tuple of float
         Root mean square and largest difference of neighbouring blocks where they overlap, before
-        the cross-fade, in the target's unit; zeros for a single block.
+        the cross-fade, in the target's unit; zeros where no blocks overlap.
     misfit : float
         Largest ``|Phi s - y|`` of a block over its known samples, in the target's unit.
     parameters : dict
@@ -37,6 +37,11 @@ class Stored:
     blank : tuple of tuple of int
         Indices of the target's planes without a known sample; a channel comes last. Their result
         is unknown: NaN, or the invalid value where its type is an integer.
+    blank_blocks : int
+        Number of blocks of other planes that the target covers, but without a known sample in
+        reach: their result is unknown too, other than in memory. Larger blocks reach farther.
+    compared : int
+        Number of pixels in which blocks overlap, for `disagreement`.
     """
 
     path: Path
@@ -51,3 +56,5 @@ class Stored:
     misfit: float
     parameters: dict[str, Any]
     blank: tuple[tuple[int, ...], ...] = ()
+    blank_blocks: int = 0
+    compared: int = 0

@@ -80,19 +80,21 @@ class Work:
             raise InputError("start must be 'bicubic' or 'random' where the result goes to a store")
         check_weights(settings.weights, target.plane)
         coverage, sampling = place(guide.plane, target.plane, settings)
-        if settings.dtype == "input" and target.dtype.kind != "f" and not coverage.whole:
-            raise InputError(
-                f"dtype 'input' ({target.dtype}) cannot mark the pixels that the target does not "
-                "cover as unknown; use dtype 'float32'"
-            )
         factor = sampling.factor
         origin = (
             sampling.origin[0] + coverage.window[0].start,
             sampling.origin[1] + coverage.window[1].start,
         )
-        return cls(
+        work = cls(
             target, guide, operators, output, settings, threads, factor, origin, coverage.pixels
         )
+        if work.unknown is None and not coverage.whole:
+            raise InputError(
+                f"dtype 'input' ({target.dtype}) cannot mark the pixels that the target does not "
+                "cover as unknown; use dtype 'float32', or give `invalid`, the value that marks "
+                "unknown samples"
+            )
+        return work
 
     @cached_property
     def folder(self) -> Folder:
