@@ -65,6 +65,15 @@ CASES = {
         "upsample {f}/low.tif {f}/guide.png -o {t}/x.tif --operators {f}/gray.png",
         "gray.png is not a usable operator file",
     ),
+    "transform in lengths": (
+        UP + "-o {t}/x.tif --transform {f}/none.tfm", "none.tfm is in physical units",
+    ),
+    "transform is an image": (
+        UP + "-o {t}/x.tif --transform {f}/gray.png", "gray.png is no transform; give the .json",
+    ),
+    "transform is a store": (
+        UP + "-o {t}/x.tif --transform {f}/none.zarr", "none.zarr is no transform; give the .json",
+    ),
     "no folder": (UP + "-o {t}/none/x.tif", "none does not exist"),
     "output is a folder": (UP + "-o {t}/folder.tif", "folder.tif is a folder"),
     "ending unknown": (UP + "-o {t}/x.bmp", "x.bmp ends in .bmp"),

@@ -65,6 +65,27 @@ def test_jpeg_is_close(tmp_path):
         assert np.abs(again.astype(int) - smooth).max() <= 3
 
 
+@pytest.mark.parametrize("ending", [".tif", ".npy", ".png", ".pgm", ".jpg"])
+def test_a_disk_that_is_full_names_the_file(tmp_path, ending):
+    resource = pytest.importorskip("resource")
+    signals = pytest.importorskip("signal")
+    image = np.random.default_rng(0).integers(0, 256, (300, 300), dtype=np.uint8)
+    path = tmp_path / f"image{ending}"
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    caught = signals.signal(
+        signals.SIGXFSZ, signals.SIG_IGN
+    )  # then writing fails, as on full disks
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, old[1]))
+    try:
+        with pytest.raises(OSError, match=r"image\.") as error:
+            write_image(path, image)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signals.signal(signals.SIGXFSZ, caught)
+    assert str(path) in (error.value.filename or str(error.value))
+    assert not any(tmp_path.iterdir())
+
+
 def test_writing_is_repeatable(tmp_path):
     for ending in (".tif", ".npy", ".png", ".pgm", ".jpg"):
         first = write_image(tmp_path / f"a{ending}", GRAY8).read_bytes()

@@ -123,6 +123,8 @@ def test_memory_is_said_and_kept(stores):
     assert "MB of memory" in first.stage
     with pytest.raises(InputError, match="1000000 patches of side 3 take"):
         learn_steps([tuple(stores)], **QUICK | {"samples": 10**6}, memory="100MB")
+    with pytest.raises(InputError, match="more than 1 kB; lower samples"):
+        learn_steps([tuple(stores)], **QUICK, memory="1kB")
     with pytest.raises(InputError, match="memory 'much'"):
         learn_steps([tuple(stores)], **QUICK, memory="much")
     pairs = [tuple(planes_of(array, "image")[0] for array in stores)]
@@ -206,6 +208,45 @@ def test_what_is_half_made_is_refused(always, tmp_path, broken):
     (folder / broken).write_bytes(content[: len(content) // 2])
     with pytest.raises(InputError, match=r"not made to the end|cannot be read"):
         learn_operators(pairs, **QUICK, checkpoint=folder)
+
+
+@pytest.mark.parametrize("options", [{}, {"overwrite": True}, {"resume": False}])
+@pytest.mark.parametrize("kind", ["file", "link", "folder", "mixed"])
+def test_what_is_somebody_elses_is_told_at_the_call(always, tmp_path, kind, options):
+    folder, pairs = tmp_path / "kept", [(SCENE.guide, SCENE.depth)]
+    if kind == "file":
+        folder.write_text("mine")
+    elif kind == "link":
+        (tmp_path / "other").mkdir()
+        folder.symlink_to(tmp_path / "other")
+    else:
+        if kind == "mixed":
+            interrupted(pairs, folder, 3)
+        folder.mkdir(exist_ok=True)
+        (folder / "mine.txt").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    message = (
+        "kept is no folder" if kind in ("file", "link") else "kept holds mine.txt, which is not"
+    )
+    with pytest.raises(InputError, match=message):
+        learn_steps(pairs, **QUICK, checkpoint=folder, **options)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("lost", ["job.json", "state.npz", "both"])
+def test_what_has_lost_a_part_can_be_deleted(always, plain, tmp_path, lost):
+    folder, pairs = tmp_path / "kept", [(SCENE.guide, SCENE.depth)]
+    interrupted(pairs, folder, 3)
+    for name in ("job.json", "state.npz"):
+        if lost in (name, "both"):
+            (folder / name).unlink()
+    if lost != "state.npz":
+        with pytest.raises(InputError, match="unfinished run; overwrite=True deletes it, or"):
+            learn_steps(pairs, **QUICK, checkpoint=folder, resume=False)
+        with pytest.raises(InputError, match="was not made to the end"):
+            learn_operators(pairs, **QUICK, checkpoint=folder)
+    same(learn_operators(pairs, **QUICK, checkpoint=folder, overwrite=True), plain)
+    assert not folder.exists()
 
 
 def test_short_runs_leave_nothing(tmp_path):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from napari_cosparse.api import load_transform
 from napari_cosparse.core.errors import InputError
 
+IN_LENGTHS = (".txt", ".csv", ".tfm")
 Shape = tuple[int, ...]
 
 
@@ -40,9 +41,10 @@ def read_option(arguments: Namespace, target: Shape, guide: Shape) -> NDArray[np
     if arguments.factor is not None or arguments.phase is not None:
         raise InputError("--transform says where every sample lies; leave --factor and --phase out")
     if path.suffix.lower() != ".json":
+        lengths = path.suffix.lower() in IN_LENGTHS
         raise InputError(
-            f"{path} is in physical units; give the .json that `napari-cosparse register` writes, "
-            "which is in pixels"
+            f"{path} is {'in physical units' if lengths else 'no transform'}; give the .json that "
+            "`napari-cosparse register` writes, which is in pixels"
         )
     transform = load_transform(path)
     if not transform.trusted:

@@ -74,16 +74,30 @@ def write_together(writers: Sequence[tuple[Path, Callable[[Path], None]]]) -> tu
     InputError
         If a destination cannot be written.
     OSError
-        If writing fails, for instance because the disk is full. Nothing is left then.
+        If writing fails, for instance because the disk is full; it names the file. Nothing is left
+        then.
     """
     reals = [check_destination(path) for path, _ in writers]
     with ExitStack() as stack:
-        temporaries = [stack.enter_context(_temporary(real)) for real in reals]
-        for temporary, (_, write) in zip(temporaries, writers, strict=True):
-            write(temporary)
-            _flush(temporary)
+        temporaries = []
+        for real, (path, write) in zip(reals, writers, strict=True):
+            with _naming(path):
+                temporaries.append(stack.enter_context(_temporary(real)))
+                write(temporaries[-1])
+                _flush(temporaries[-1])
         _move(temporaries, reals)
     return tuple(path for path, _ in writers)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file that was wanted: a full disk names none, or the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # of a library
+            raise OSError(f"{path} cannot be written ({error})") from error
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,7 +19,7 @@ from napari_cosparse.core.descent import Iterate, Onward
 from napari_cosparse.core.errors import InputError, OccupiedError
 from napari_cosparse.core.operators import Kept, LearnSettings
 
-from ._folder import Folder
+from ._folder import JOB, Folder
 from ._lock import alone
 
 EVERY = 2.0  # seconds between two checkpoints; a shorter run leaves none
@@ -50,10 +51,12 @@ class Checkpoint:
     def __init__(self, folder: Path, *, resume: bool, overwrite: bool) -> None:
         self._folder = Folder.at(folder)
         self._resume, self._overwrite = resume, overwrite
-        if folder.exists() and not (resume or overwrite):
+        left = _left(folder)
+        if left and not (resume or overwrite):
             with alone(folder):  # a run that goes on is no unfinished one
                 pass
-            ways = {"resume": "continues it", "overwrite": "deletes it"}
+            ways = {"resume": "continues it"} if JOB in left else {}
+            ways["overwrite"] = "deletes it"
             raise OccupiedError(f"{folder} holds an unfinished run", ways, "choose another name")
         if not folder.absolute().parent.is_dir():
             raise InputError(f"{folder}: its folder does not exist")
@@ -114,6 +117,12 @@ class Checkpoint:
     def _open(self) -> bool:
         """Make the folder, or find that of the same run."""
         fingerprint, content = self._job
+        left = _left(self._folder.path)
+        if left and JOB not in left:  # nobody knows which run it was
+            if not self._overwrite:
+                problem = f"{self._folder.path} was not made to the end"
+                raise OccupiedError(problem, {"overwrite": "deletes it"}, "choose another name")
+            self._folder.remove()
         return self._folder.begin(
             fingerprint, content, overwrite=self._overwrite, resume=self._resume, parts=()
         )
@@ -132,6 +141,25 @@ def discard_checkpoint(folder: str | Path) -> None:
         Where it was kept.
     """
     Folder.at(Path(folder)).remove()
+
+
+def _left(folder: Path) -> set[str]:
+    """Names of what a run left, and refuse what is not of this program."""
+    if not os.path.lexists(folder):
+        return set()
+    if folder.is_symlink() or not folder.is_dir():
+        raise InputError(
+            f"{folder} is no folder, but an unfinished run is kept there; move it, or choose "
+            "another name"
+        )
+    names = {item.name for item in folder.iterdir() if not item.name.startswith(".")}
+    others = names - {JOB, STATE}
+    if others:
+        raise InputError(
+            f"{folder} holds {min(others)}, which is not of this program; move it, or choose "
+            "another name"
+        )
+    return names or {""}
 
 
 def _packed(kept: Kept) -> bytes:

@@ -18,7 +18,7 @@ from ._checkpoint import Checkpoint
 from ._checks import check_count
 from ._lock import alone
 from ._maps import ClusterMap, ProcessMap
-from ._memory import as_bytes, free_memory
+from ._memory import as_bytes, free_memory, in_words
 from ._planes import PlaneOf, as_plane
 from ._run import client_of
 from ._threads import Asked, default_threads, threaded_map
@@ -141,7 +141,7 @@ def plan_memory(
         raise InputError(
             f"learning needs about {least / 1e6:.0f} MB of memory ({settings.samples} patches of "
             f"side {settings.side} take {sample / 1e6:.0f} MB, reading the images "
-            f"{reading / 1e6:.0f} MB), more than {budget / 1e6:.0f} MB; lower samples, side, block "
+            f"{reading / 1e6:.0f} MB), more than {in_words(budget)}; lower samples, side, block "
             "or threads, or allow more memory"
         )
     room = min(ROOM, budget - least) if _chunked(pairs) else 0
