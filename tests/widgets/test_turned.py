@@ -140,7 +140,7 @@ def test_mirrored_target_is_upsampled(viewer, scene, panel, run):
     flipped = {"scale": (4, -4), "translate": (1.5, 1.5 + 4 * (scene.coarse.shape[1] - 1))}
     viewer.add_image(scene.coarse[:, ::-1].copy(), name="mirrored", **flipped)
     panel.form.target.value = viewer.layers["mirrored"]
-    assert "The target is mirrored against the guide" in panel.about.text()
+    assert "The target is mirrored left to right against the guide" in panel.about.text()
     run()
     one, two = viewer.layers["plain [upsampled]"], viewer.layers["mirrored [upsampled]"]
     difference = np.abs(one.data - two.data)

@@ -15,6 +15,7 @@ from ._grid import Grid, in_units_of, unplaced
 DRIFT = 0.1  # guide pixels by which rotation and shear may move a sample and count as none
 ROUNDING = 1e-3  # guide pixels over the whole image that are put down to rounding
 SHEARED = 1e-3  # what is left of a unit step once the rotation is taken out
+LEAST_ANGLE = 0.01  # degrees that are told
 
 Matrix = NDArray[np.float64]
 
@@ -111,13 +112,19 @@ def _how(target: Matrix, guide: Matrix) -> str:
     ours, theirs = (m[:2, :2] / np.linalg.norm(m[:2, :2], axis=0) for m in (target, guide))
     axes = np.linalg.inv(theirs) @ ours
     parts = []
-    if np.linalg.det(axes) < 0:
-        parts.append("mirrored")
+    flipped = bool(np.linalg.det(axes) < 0)
+    if flipped:
         axes = axes @ np.diag([1.0, -1.0])
     angle = atan2(axes[1, 0] - axes[0, 1], axes[0, 0] + axes[1, 1])
+    if flipped and abs(degrees(angle)) > 180 - LEAST_ANGLE:
+        parts.append("upside down (rows mirrored)")
+        axes, angle = -axes, 0.0
+    elif flipped:
+        straight = abs(degrees(angle)) < LEAST_ANGLE
+        parts.append("mirrored left to right" if straight else "mirrored")
     turn = np.array([[cos(angle), -sin(angle)], [sin(angle), cos(angle)]])
     sheared = bool(np.abs(axes - turn).max() > SHEARED)
-    if abs(degrees(angle)) >= 0.01 or not (parts or sheared):
+    if abs(degrees(angle)) >= LEAST_ANGLE or not (parts or sheared):
         parts.append(f"turned by {degrees(angle):.3g} degrees")
     return " and ".join([*parts, *(["sheared"] if sheared else [])])
 
