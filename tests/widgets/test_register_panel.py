@@ -163,9 +163,35 @@ def test_next_run_after_a_failed_one_is_as_in_a_fresh_session(filled, fake, view
 def test_shear_between_the_layers_is_told(filled, viewer):
     assert "sheared" not in filled.about.text()
     viewer.layers["depth"].shear = [0.2]
-    assert "only the motions SA and A can undo that" in filled.about.text()
+    assert "sheared against one another: choose Motion: affine (A)" in filled.about.text()
+    filled.form.group.value = "A"
+    assert "sheared" not in filled.about.text()
+    filled.form.group.value = "SE"
     viewer.layers["photo"].rotate, viewer.layers["photo"].shear = 20, [0.2]
     assert "sheared" not in filled.about.text()
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_shear_is_told_of_the_result(filled, fake, viewer, press, trusted):
+    """Trusted or not: a rigid motion between square pixels leaves it."""
+    viewer.layers["depth"].shear = [0.2]
+    fake.trusted = trusted
+    press(filled)
+    assert "sheared against one another: choose Motion: affine (A)" in filled.message.text()
+
+
+@pytest.mark.parametrize("which", ["moving", "fixed"])
+def test_display_that_mirrors_is_told_before_and_after(filled, fake, viewer, press, which):
+    layer = viewer.layers["depth" if which == "moving" else "photo"]
+    layer.scale = layer.scale * (-1, 1)
+    told = f"The {which} layer is displayed mirrored (negative scale), and stays so"
+    assert told in filled.about.text()
+    assert "Allow a mirror image" in filled.about.text()
+    press(filled)
+    assert "mirrored" not in filled.message.text()
+    fake.trusted = False
+    press(filled)
+    assert told in filled.message.text()
 
 
 def test_start_follows_a_layer_that_is_dragged(filled, fake, viewer, press):
@@ -320,6 +346,8 @@ def test_one_click_moves_other_layers(filled, viewer, press):
     viewer.layers.selection = {by_name(viewer, name) for name in names}
     filled.form.resample.value = True
     filled.tools.buttons["Apply to selected"].click()
+    assert filled.message.text().startswith("Moved: ")
+    assert all(name in filled.message.text() for name in names)
     registered = by_name(viewer, "depth [registered]")
     for name in names:
         new = by_name(viewer, f"{name} [registered]")
@@ -329,6 +357,16 @@ def test_one_click_moves_other_layers(filled, viewer, press):
     resampled = by_name(viewer, "cells [resampled]")
     assert set(np.unique(np.asarray(resampled.data))) <= {0, 5}
     assert resampled.data.shape == (64, 96)
+
+
+def test_nothing_selected_and_many_selected(filled, viewer, press):
+    press(filled)
+    viewer.layers.selection = set()
+    filled.tools.buttons["Apply to selected"].click()
+    assert filled.message.text().startswith("Select the layers to move in the layer list")
+    viewer.layers.selection = {viewer.add_points([[n, n]], name=f"p{n}") for n in range(5)}
+    filled.tools.buttons["Apply to selected"].click()
+    assert filled.message.text() == "Moved: 5 layers."
 
 
 def test_resampled_layer_has_the_fixed_layers_pixels(filled, fake, viewer, press):

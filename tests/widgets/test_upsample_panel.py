@@ -472,3 +472,26 @@ def test_fault_of_ours_shows_its_traceback_and_leaves_the_panel_usable(
     monkeypatch.undo()
     run()
     assert viewer.layers[-1].name == "depth [upsampled]"
+
+
+def test_rows_of_the_store_are_hidden_until_they_are_needed(panel, viewer, scene):
+    """In an empty viewer too; a wish for a store shows where it goes."""
+    store, replace = panel.form.store.native, panel.form.overwrite.native
+    assert not store.isVisibleTo(panel)
+    assert not replace.isVisibleTo(panel)
+    panel.form.output.value = "store"
+    assert store.isVisibleTo(panel)
+    assert not replace.isVisibleTo(panel)
+
+
+def test_text_stays_when_the_target_is_deleted_during_the_run(panel, viewer, scene, qtbot):
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    viewer.add_image(scene.coarse, name="low", scale=(4, 4), translate=(1.5, 1.5))
+    told = panel.about.text()
+    panel.button.click()
+    viewer.layers.remove("low")
+    assert panel.runner.running
+    assert panel.about.text() == told
+    assert not panel.button.toolTip()
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
+    assert "Choose two" in panel.about.text() or "same layer" in panel.about.text()

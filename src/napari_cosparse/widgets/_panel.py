@@ -120,10 +120,10 @@ class Panel(QWidget):
 
     def refresh(self, event: object = None) -> None:  # noqa: ARG002 signals hand over an event
         """Bring texts and buttons into line with the layers and the runner: the only place."""
-        running, reason = self.runner.running, ""
+        running, text, reason = self.runner.running, self.about.text(), ""
         self._watch.follow({layer for layer in self.inputs() if layer is not None})
         try:
-            text = self.look()
+            text = text if running else self.look()  # a run does not mind what becomes of layers
         except InputError as error:
             text = reason = str(error)
         self.about.setText(text)

@@ -21,7 +21,7 @@ from ._register_form import RegisterForm
 from ._register_found import Found
 from ._register_job import masks, registering, start_keywords
 from ._register_script import register_script
-from ._register_text import HELP, couple_text, motion_text, verdict
+from ._register_text import HELP, SHEARED, couple_text, flaws, motion_text, verdict
 from ._register_tools import NOT_MOVED, Tools
 from ._runner import Steps
 
@@ -100,7 +100,7 @@ class RegisterPanel(Panel):
         pair = self.pair()
         start = start_keywords(pair, self.form.start.value, self._points())
         check_registration(pair, {**self.form.keywords(), **start}, self._masks())
-        return couple_text(pair)
+        return couple_text(pair, str(self.form.group.value))
 
     def job(self) -> tuple[Steps, str]:
         """Register the planes that are shown."""
@@ -115,11 +115,18 @@ class RegisterPanel(Panel):
         """Move a new layer where the result is trusted, or where the user insists."""
         found = self._found(outcome)
         self.tools.take(found)
-        text = verdict(outcome)
+        text = " ".join([verdict(outcome), *self._remarks(outcome)])
         if outcome.trusted or self.form.insist.value:
             self.tools.put()
             return text
         return f"{text} {HELP[self.form.start.value]} {NOT_MOVED}"
+
+    def _remarks(self, outcome: Any) -> list[str]:  # noqa: ANN401 a Registration
+        """Say what about the layers may be why a motion does not fit, or not exactly."""
+        if self._run is None:
+            return []
+        told = flaws(self._run, str(outcome.group))
+        return [one for one in told if one == SHEARED or not outcome.trusted]
 
     def stop_early(self) -> str:
         """Keep the best so far, not judged: it moves nothing unless the user insists."""

@@ -1,6 +1,6 @@
 """What the registration panel says about a pair of layers and about a result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import atan2, degrees, isfinite
 from typing import Any
 
@@ -14,18 +14,29 @@ HELP = {
     "place": f"What helps: drag the layer nearer, search everywhere, or {MASK}.",
     "points": f"What helps: check the order of the points and set more of them, or {MASK}.",
 }
-SHEARED = "The layers are sheared against one another: only the motions SA and A can undo that."
+SHEARED = (
+    "The layers are sheared against one another: choose Motion: affine (A) or area-preserving "
+    "(SA); the others leave it, and are off by as much."
+)
+MIRRORED = (
+    "The {} layer is displayed mirrored ({}), and stays so: if its image is none, undo that, or "
+    "tick Advanced > Allow a mirror image."
+)
+UNDO_SHEAR = ("SA", "A")
+NAMED = 4  # layers that are named one by one
 SHEAR = 0.01  # of a unit step: less is put down to rounding
 UNEQUAL = "if they are not, set scale and units of the layers, or choose the motion with one scale."
 
 
-def couple_text(pair: Couple) -> str:
+def couple_text(pair: Couple, group: str = "") -> str:
     """Say how two layers lie on one another now.
 
     Parameters
     ----------
     pair : Couple
         The layers.
+    group : str
+        Of the motion that is chosen.
 
     Returns
     -------
@@ -39,10 +50,7 @@ def couple_text(pair: Couple) -> str:
     if start.note:
         parts.append(start.note)
     parts.append(_sizes(pair))
-    if start.mirrored:
-        parts.append("The moving layer is shown mirrored, and stays so.")
-    if _is_sheared(pair):
-        parts.append(SHEARED)
+    parts += flaws(pair, group)
     for name, layer, plane in zip(
         ("fixed", "moving"), (pair.fixed, pair.moving), pair.planes, strict=True
     ):
@@ -52,6 +60,48 @@ def couple_text(pair: Couple) -> str:
             told = ", ".join(map(str, plane))
             parts.append(f"Of the {name} stack the shown plane {told} is registered, all move.")
     return " ".join(parts)
+
+
+def flaws(pair: Couple, group: str = "") -> list[str]:
+    """Say what about the layers' display a motion may not be able to undo.
+
+    Parameters
+    ----------
+    pair : Couple
+        The layers.
+    group : str
+        Of the motion; empty if it is not chosen yet.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    told = []
+    if pair.start.mirrored:
+        which = int(np.linalg.det(pair.grids[1].matrix[:2, :2]) < 0)
+        layer = (pair.fixed, pair.moving)[which]
+        why = "negative scale" if np.prod(layer.scale[-2:]) < 0 else "by its transforms"
+        told.append(MIRRORED.format(("fixed", "moving")[which], why))
+    if _is_sheared(pair) and group not in UNDO_SHEAR:
+        told.append(SHEARED)
+    return told
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Name layers, or count them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the layers.
+
+    Returns
+    -------
+    str
+        Part of a sentence.
+    """
+    return ", ".join(names) if len(names) <= NAMED else f"{len(names)} layers"
 
 
 def verdict(found: Any) -> str:  # noqa: ANN401 a Registration

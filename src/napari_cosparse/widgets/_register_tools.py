@@ -16,12 +16,13 @@ from ._flicker import Flicker
 from ._register_files import load_found, save_found
 from ._register_found import Found
 from ._register_images import checkerboard_layer, resampled_with
-from ._register_text import judgement, motion_text
+from ._register_text import judgement, motion_text, names_text
 
 if TYPE_CHECKING:
     from ._register import RegisterPanel
 
 NOT_MOVED = "Nothing was moved: press Move anyway to see it."
+SELECT = "Select the layers to move in the layer list, then press Apply to selected."
 PLACES = {  # row, column and spans: as few rows as fit, since the screen may be low
     "Move anyway": (0, 0, 1, 12),
     "Apply to selected": (1, 0, 1, 5),
@@ -127,12 +128,14 @@ class Tools(QWidget):
         selected = [getattr(layer, "__wrapped__", layer) for layer in selection]
         others = [layer for layer in selected if layer not in (found.fixed, *found.layers)]
         if not others:
-            raise InputError("select the layers to move in the layer list first")
+            self._panel.message.setText(SELECT)
+            return
         made = [moved(layer, found.motion(layer), record=found.record) for layer in others]
         if self._panel.form.resample.value:
             images = [layer for layer in others if isinstance(layer, Image | Labels)]
             made += [resampled_with(found, layer) for layer in images]
         self._add(made)
+        self._panel.message.setText(f"Moved: {names_text([layer.name for layer in others])}.")
 
     def checkerboard(self) -> None:
         """Add both images in the fields of a checkerboard."""

@@ -104,8 +104,11 @@ class UpsamplePanel(Panel):
         """Say how target and guide lie on one another."""
         self.form.fit()
         self.form.show_placing(None, Settings(), "")  # until more is known
-        pair = self._pair()
-        settings = placed(pair, self.form.settings())
+        try:
+            pair, settings = self._pair_and_settings()
+        except InputError:
+            self.form.hide_output()
+            raise
         self.form.show_placing(pair.placing, settings, turned_text(pair, settings))
         output = choose_output(pair, self.form.output.value)
         self._store = self.form.show_output(

@@ -172,6 +172,11 @@ class UpsampleForm(Form):
         self.show_row("overwrite", shown=bool(path) and (Path(path).exists() or unfinished(path)))
         return path
 
+    def hide_output(self) -> None:
+        """Hide where a result goes as long as nothing can be said; a wish stays to be seen."""
+        self.show_row("store", shown=self.output.value == "store")
+        self.show_row("overwrite", shown=False)
+
     def fit(self) -> None:
         """Show the rows that matter for what is chosen."""
         self.show_row("operator_file", shown=self.pair.from_file)
