@@ -150,8 +150,9 @@ def _number(value: float, name: str) -> float:
 
 def _weights(value: ArrayLike, name: str) -> NDArray[np.float64]:
     """Read confidences; what is masked is unknown."""
-    masked = isinstance(value, np.ma.MaskedArray)
-    return as_numbers(value.filled(0) if masked else value, name)
+    if isinstance(value, np.ma.MaskedArray):
+        value = np.ma.filled(value, 0)
+    return as_numbers(value, name)
 
 
 def _seed(value: int, name: str) -> int:
