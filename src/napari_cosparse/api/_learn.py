@@ -66,9 +66,10 @@ def learn_steps(
     Parameters
     ----------
     pairs : sequence of (u, v), arrays of shape (H, W) or (H, W, 3 or 4)
-        Registered images of one scene: NumPy, Dask or Zarr. Of images of more than 4 megapixels
-        parts are read, in a random order of the seed, until there are patches enough; chunks do
-        not matter.
+        Registered images of one scene: NumPy, Dask or Zarr, or lists of levels, of which the
+        first, the finest, is used. Of images of more than 4 megapixels parts are read, in a random
+        order of the seed, until there are patches enough; chunks do not matter. Masked pixels are
+        unknown.
     memory : int or str, optional
         Bytes, or such as "1GB", that the sample and reading the images may take; the free memory
         if None. A run that needs more is refused.
