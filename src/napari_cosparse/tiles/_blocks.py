@@ -25,6 +25,7 @@ from ._sources import Source
 from ._threads import Asked, threaded_map
 
 PART = 1024  # pixels: side of a chunk of the solved blocks
+READING = Progress("reading the block", 0, 1)
 
 Place = tuple[int, int, int]  # number of the plane, of the block along rows and along columns
 
@@ -137,6 +138,7 @@ def _solve(
     samples = block_samples((rows, columns), job.target.plane, turned, job.reach)
     if one and job.turned is not None:
         samples = slice(0, job.target.plane[0]), slice(0, job.target.plane[1])
+    yield READING
     target = read_target(job.target, layer.target, *samples)
     weights = None if job.settings.weights is None else job.settings.weights[samples]
     known = known_samples(target, job.settings.invalid, weights)
@@ -145,7 +147,8 @@ def _solve(
         return nothing, {"known": 0}
     if not known.any():
         return nothing, {"known": 0, "blank": _covers(target, settings, shape)}
-    guide = job.guide.read(layer.guide, rows.window, columns.window)
+    guide = yield from _read_guide(job.guide, layer.guide, rows.window, columns.window)
+    yield Progress("preparing the block", 0, 1)
     map_ = threaded_map(job.threads, cancelled)
     whole = None if one else layer.whole
     try:
@@ -161,6 +164,22 @@ def _solve(
         "converged": result.stop.converged,
     }
     return result.image, notes
+
+
+def _read_guide(
+    source: Source, index: tuple[int, ...], rows: slice, columns: slice
+) -> Generator[Progress, None, NDArray[Any]]:
+    """Read a part of the guide band by band, so that a run can be stopped in between."""
+    bands = source.bands(rows)
+    if isinstance(source.array, np.ndarray) or len(bands) == 1:
+        return source.read(index, rows, columns)
+    colours = (source.channels,) if source.colour else ()
+    shape = rows.stop - rows.start, columns.stop - columns.start, *colours
+    pixels = np.empty(shape, source.dtype)
+    for band in bands:
+        yield READING
+        pixels[band.start - rows.start : band.stop - rows.start] = source.read(index, band, columns)
+    return pixels
 
 
 def _covers(samples: NDArray[Any], settings: Settings, window: tuple[int, int]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -130,14 +131,28 @@ class Source:
             These rows.
         """
         height, width = self.plane
-        step = max(1, STRIP_PIXELS // (width * self.channels))
+        for rows in self.bands(slice(0, height)):
+            yield rows, self.read(index, rows, slice(0, width))
+
+    def bands(self, rows: slice) -> list[slice]:
+        """Cut rows into bands that lie in strips, so that no chunk is read more often than need be.
+
+        Parameters
+        ----------
+        rows : slice
+            With both ends.
+
+        Returns
+        -------
+        list of slice
+        """
+        step = max(1, STRIP_PIXELS // (self.plane[1] * self.channels))
         step = max(
             step, min(_chunk_rows(self.array, 2 + (self.colour and not self.first)), 4 * step)
         )
         step = max(1, step // self.piece) * self.piece
-        for first in range(0, height, step):
-            rows = slice(first, min(first + step, height))
-            yield rows, self.read(index, rows, slice(0, width))
+        inner = range((rows.start // step + 1) * step, rows.stop, step)
+        return [slice(*ends) for ends in pairwise([rows.start, *inner, rows.stop])]
 
 
 def _chunk_rows(array: object, axis: int) -> int:

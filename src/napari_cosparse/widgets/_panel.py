@@ -258,7 +258,8 @@ class Panel(QWidget):
     def _run_or_cancel(self) -> None:
         if self.runner.running:
             self.runner.cancel()
-            self.message.setText("Cancelling ...")
+            step = "" if self.last is None else f", waiting for the end of: {self.last.stage}"
+            self.message.setText(f"Cancelling{step} ...")
             return
         try:
             steps, title = self.job()
