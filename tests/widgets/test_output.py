@@ -270,6 +270,7 @@ def interrupted(panel, viewer, scene, qtbot, tmp_path):
     panel.button.click()
     qtbot.waitUntil(lambda: any("solving" in stage for stage in seen), timeout=30_000)
     panel.button.click()
+    assert panel.message.text() == f"Cancelling, waiting for the end of: {seen[-1]} ..."
     qtbot.waitUntil(lambda: not panel.runner.running, timeout=30_000)
     return tmp_path / "out.zarr"
 
