@@ -91,10 +91,13 @@ def stored_text(stored: Stored) -> str:
     str
         Two sentences, or three.
     """
-    apart = f"; blocks differ by at most {stored.disagreement[1]:.3g}" if stored.blocks > 1 else ""
+    apart = f"; blocks differ by at most {stored.disagreement[1]:.3g}" if stored.compared else ""
     again = f" ({stored.resumed} of them from an earlier run)" if stored.resumed else ""
     told = (
         f"Done: {stored.blocks} block{'s' * (stored.blocks != 1)}{again} in {stored.path}. "
         f"Misfit to the target at most {stored.misfit:.3g}{apart}."
     )
-    return " ".join(filter(None, (told, blank_text(stored.blank))))
+    unknown = ""
+    if stored.blank_blocks:
+        unknown = f"Blocks without a known sample, which stay unknown: {stored.blank_blocks}."
+    return " ".join(filter(None, (told, blank_text(stored.blank), unknown)))
