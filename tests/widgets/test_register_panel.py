@@ -600,3 +600,19 @@ def test_wrong_setting_disables_run_with_its_reason(filled, row, text, word):
 def test_tools_without_a_transform_say_so(filled):
     with pytest.raises(InputError, match="no transform yet"):
         filled.tools.save("x.json")
+
+
+def test_invert_gives_points_and_masks_to_the_sides_they_belong_to(filled, viewer, press):
+    photo, depth = list(viewer.layers)[:2]
+    ours = viewer.add_points([[1, 2], [30, 40]], name="ours")
+    theirs = viewer.add_points([[3, 4], [30, 50]], name="theirs")
+    mask = viewer.add_labels(np.ones(depth.data.shape, int), name="mask", scale=depth.scale)
+    form = filled.form
+    form.points_fixed.value, form.points_moving.value = ours, theirs
+    form.mask_moving.value, form.invalid_moving.value = mask, "0"
+    press(filled)
+    filled.tools.buttons["Invert"].click()
+    assert (form.fixed.value, form.moving.value) == (depth, photo)
+    assert (form.points_fixed.value, form.points_moving.value) == (theirs, ours)
+    assert (form.mask_fixed.value, form.mask_moving.value) == (mask, None)
+    assert (form.invalid_fixed.value, form.invalid_moving.value) == ("0", "")

@@ -205,3 +205,37 @@ def test_what_is_not_trusted_is_moved_only_where_the_panel_did(
     register_panel.tools.put()
     run()
     assert len(viewer.layers) == 4
+
+
+@pytest.mark.parametrize("way", ["Load", "Invert"])
+def test_script_of_a_transform_that_no_run_gave_moves_by_it(
+    register_panel, fake, viewer, scene, press, tmp_path, way
+):
+    add_turned(viewer, scene)
+    register_panel.choose(named(viewer, "photo"), named(viewer, "depth"))
+    press(register_panel)
+    if way == "Load":
+        np.savetxt(tmp_path / "own.txt", [[1, 0, 5.25], [0, 1, -9], [0, 0, 1]])
+        register_panel.tools.load(str(tmp_path / "own.txt"))
+    else:
+        register_panel.tools.buttons["Invert"].click()
+    made, calls = getattr(viewer.layers[-1], "__wrapped__", viewer.layers[-1]), len(fake.calls)
+    script = register_panel.python()
+    assert "nc.register(" not in script
+    assert not unused(script)
+    exec(script, {})  # noqa: S102
+    again = getattr(viewer.layers[-1], "__wrapped__", viewer.layers[-1])
+    assert_same(made, again)
+    assert len(fake.calls) == calls
+
+
+def test_script_after_cancel_moves_by_the_best_so_far(register_panel, fake, viewer, scene):
+    add_turned(viewer, scene)
+    register_panel.choose(named(viewer, "photo"), named(viewer, "depth"))
+    found = register_panel.found_by(MATRIX, {"cancelled": True, "trusted": False, "because": "-"})
+    register_panel.tools.take(found)
+    register_panel.tools.put()
+    made = getattr(viewer.layers[-1], "__wrapped__", viewer.layers[-1])
+    exec(register_panel.python(), {})  # noqa: S102
+    assert_same(made, getattr(viewer.layers[-1], "__wrapped__", viewer.layers[-1]))
+    assert not fake.calls

@@ -155,7 +155,15 @@ class RegisterPanel(Panel):
             self._masks(),
             resample=bool(form.resample.value),
             insist=bool(form.insist.value) or moved_anyway,
+            matrix=self._not_by_a_run(),
         )
+
+    def _not_by_a_run(self) -> Any:  # noqa: ANN401 a matrix or None
+        """Matrix at hand, where no whole run gave it: loaded, inverted, or of a cancelled run."""
+        found = self.tools.found
+        if found is None or found.outcome is not None:
+            return None
+        return found.matrix if (found.fixed, found.moving) == self._chosen() else None
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the tools that there is something for."""

@@ -105,6 +105,17 @@ class RegisterForm(Form):
             {**_tips(), **TIPS, **OPERATOR_TIPS},
         )
 
+    def swap_sides(self) -> None:
+        """Give each layer the points, mask and unknown value that belong to it in its new role."""
+        for one, other in (
+            (self.points_fixed, self.points_moving),
+            (self.mask_fixed, self.mask_moving),
+            (self.invalid_fixed, self.invalid_moving),
+        ):
+            first, second = one.value, other.value
+            if first != second:
+                one.value, other.value = second, first
+
     @property
     def levels(self) -> tuple[int, int]:
         """Pyramid levels of the fixed and the moving layer."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from napari.layers import Labels, Shapes
 
 from ._configure import threads
@@ -29,6 +30,7 @@ def register_script(
     *,
     resample: bool = False,
     insist: bool = False,
+    matrix: Any = None,  # noqa: ANN401 array_like
 ) -> str:
     """Write a script that registers as the panel does.
 
@@ -46,23 +48,31 @@ def register_script(
         Whether a layer on the fixed layer's pixels is made too.
     insist : bool
         Whether the layer is moved though the result is not trusted.
+    matrix : ndarray, shape (3, 3), optional
+        Fixed pixel to moving pixel of the finest levels, where no run found it that a script could
+        repeat: loaded, inverted, or the best of a run that was cancelled.
 
     Returns
     -------
     str
         Python, complete: it opens what is not open.
     """
-    body = [*_layers(pair, masks), operators.before]
-    body += [_call(pair, operators.python, keywords, masks), _matrix(pair)]
+    if matrix is None:
+        body = [*_layers(pair, masks), operators.before]
+        body += [_call(pair, operators.python, keywords, masks), _matrix(pair)]
+    else:
+        body = [opening({"fixed": pair.fixed, "moving": pair.moving})]
+        body.append(f"matrix = np.array({np.asarray(matrix).tolist()!r})\n")
     made = ["viewer.add_layer(napari.layers.Layer.create(*made))"]
     made.insert(0, "made = moved(moving, motion_of(grid_of(fixed), grid_of(moving), matrix))")
     if resample:
         made.append("made = resampled(moving, matrix, fixed)")
         made.append("viewer.add_layer(napari.layers.Layer.create(*made))")
-    if not insist:
+    if not insist and matrix is None:
         made = ["if found.trusted:", *(f"    {line}" for line in made)]
     body.append("\n".join(made) + "\n")
-    what = f"Registers {pair.moving.name!r} onto {pair.fixed.name!r}"
+    does = "Registers" if matrix is None else "Moves"
+    what = f"{does} {pair.moving.name!r} onto {pair.fixed.name!r}"
     return whole_script(what, "".join(body))
 
 

@@ -181,6 +181,9 @@ class Tools(QWidget):
         judged = {k: v for k, v in found.record.items() if k in ("trusted", "because")}
         told: dict[str, Any] = {"inverse_of": found.record["matrix"], **judged}
         moved_before = bool(self.shown())
+        form = self._panel.form
+        if (form.fixed.value, form.moving.value) == (found.fixed, found.moving):
+            form.swap_sides()
         self._panel.choose(found.moving, found.fixed)
         self.take(self._panel.found_by(np.linalg.inv(found.matrix), told))
         put = moved_before or bool(judged.get("trusted", True))
