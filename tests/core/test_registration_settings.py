@@ -12,6 +12,7 @@ from napari_cosparse.core.registration import RegisterSettings
 from support.moved_pair import motion, moved_pair, run
 
 TWO = np.zeros((2, 2))
+LINE = np.array([[0.0, 1], [2, 5], [3, 7]])
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,9 @@ TWO = np.zeros((2, 2))
         ({"points": 3}, "points must be two arrays"),
         ({"points": (TWO, np.zeros((3, 2)))}, r"points have shapes \(2, 2\) and \(3, 2\)"),
         ({"points": (TWO.ravel(), TWO.ravel())}, "points have shapes"),
-        ({"points": (TWO[:1], TWO[:1])}, "1 pairs of points; the group SE needs at least 2"),
+        ({"points": (TWO[:1], TWO[:1])}, "1 pair of points; the group SE needs at least 2"),
+        ({"points": (TWO, TWO[[0, 0]])}, "of the fixed image lie in one place; the group SE"),
+        ({"points": (LINE, LINE), "group": "A"}, "fixed image lie on one line; the group A needs"),
         ({"points": (TWO, TWO), "group": "A"}, "2 pairs of points; the group A needs at least 3"),
         ({"points": (TWO, TWO * np.nan)}, "pairs of points.*finite"),
     ],
@@ -63,7 +66,7 @@ def test_start_that_mirrors_is_refused():
     [
         ({}, True),
         ({"initial": np.eye(3)}, False),
-        ({"points": (TWO, TWO)}, False),
+        ({"points": (LINE, LINE)}, False),
         ({"initial": np.eye(3), "search": True}, True),
         ({"search": False}, False),
     ],

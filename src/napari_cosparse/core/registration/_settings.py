@@ -127,7 +127,13 @@ def _points(value: Any, group: str) -> tuple[NDArray[np.float64], NDArray[np.flo
         )
     least = LEAST_POINTS[group]
     if len(fixed) < least or not (np.isfinite(fixed).all() and np.isfinite(moving).all()):
-        raise InputError(
-            f"{len(fixed)} pairs of points; the group {group} needs at least {least}, all finite"
-        )
+        count = f"{len(fixed)} pair{'s' * (len(fixed) != 1)} of points"
+        raise InputError(f"{count}; the group {group} needs at least {least}, all finite")
+    for name, points in (("fixed", fixed), ("moving", moving)):
+        if np.linalg.matrix_rank(points - points.mean(0)) < least - 1:
+            wrong = "in one place" if np.ptp(points, axis=0).max() == 0 else "on one line"
+            raise InputError(
+                f"the points of the {name} image lie {wrong}; the group {group} needs at least "
+                f"{least} that do not"
+            )
     return fixed, moving
