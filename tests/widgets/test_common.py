@@ -8,6 +8,7 @@ from napari.utils.notifications import ErrorNotification
 from qtpy import API_NAME
 from qtpy.QtCore import Qt
 from qtpy.QtGui import QGuiApplication
+from qtpy.QtWidgets import QPushButton
 
 from napari_cosparse.core.progress import Progress
 
@@ -54,6 +55,19 @@ def test_keyboard_goes_down_the_rows(any_panel):
             seen.append(part)
         part = part.nextInFocusChain()
     assert seen == stops
+
+
+@pytest.mark.skipif(API_NAME == "PySide6", reason="PySide6 deletes the widgets that are visited")
+def test_keyboard_comes_to_run_last(any_panel):
+    inside = any_panel.pane.widget()
+    below = [b for b in inside.findChildren(QPushButton) if not any_panel.form.isAncestorOf(b)]
+    assert below
+    part, seen = next(row.native for row in any_panel.form.rows), []
+    for _ in range(400):
+        if part in (*below, any_panel.button, any_panel.more) and part not in seen:
+            seen.append(part)
+        part = part.nextInFocusChain()
+    assert seen == [*below, any_panel.button, any_panel.more]
 
 
 def test_script_is_put_on_the_clipboard(any_panel):

@@ -121,6 +121,12 @@ class LearnPanel(Panel):
             "be chosen in the other panels."
         )
 
+    def stop_early(self) -> str:
+        """Say what *Save the pair* is about."""
+        if self._pair is None:
+            return "Cancelled."
+        return "Cancelled. What can be saved is the pair of the run before."
+
     def save(self, path: str) -> None:
         """Write the pair that was learned last.
 

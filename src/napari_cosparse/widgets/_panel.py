@@ -19,7 +19,7 @@ from ._more import More, read_settings, write_settings
 from ._report import Report, tell
 from ._runner import Runner, Steps
 from ._script_parts import TO_DO
-from ._scroll import Scroll, text_label
+from ._scroll import Scroll, tab_order, text_label
 from ._watch import Watch
 
 FIRST = "What came from no file is to be saved first, or to be open: its comments say how."
@@ -92,6 +92,7 @@ class Panel(QWidget):
 
     def begin(self) -> None:
         """Look at the layers for the first time: they may be open already."""
+        tab_order(self.pane, self.form, self.button, self.more)
         self.reset_choices()
 
     def reset_choices(self, event: object = None) -> None:  # noqa: ARG002 napari hands it over

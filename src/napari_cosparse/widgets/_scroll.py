@@ -1,7 +1,9 @@
 """Qt parts that the panels are laid out with."""
 
+from itertools import pairwise
+
 from qtpy.QtCore import QSize, Qt
-from qtpy.QtWidgets import QFrame, QLabel, QScrollArea
+from qtpy.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 LEAST_HEIGHT = 120  # pixels
 
@@ -36,3 +38,26 @@ def text_label() -> QLabel:
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
+
+
+def tab_order(inside: QWidget, form: QWidget, *after: QWidget) -> None:
+    """Let the keyboard go from the form to what stands below it, and then to the widgets after.
+
+    Parameters
+    ----------
+    inside : QWidget
+        Holds the form and what stands below it.
+    form : QWidget
+        Its own order stays.
+    *after : QWidget
+        Come last.
+    """
+    parts = [
+        part
+        for part in inside.findChildren(QWidget)
+        if part.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and part is not form
+        and not form.isAncestorOf(part)
+    ]
+    for before, then in pairwise([*parts, *after]):
+        QWidget.setTabOrder(before, then)
