@@ -214,7 +214,7 @@ WRONG = {
     "noise nan": ({"noise": np.nan}, "noise nan must be at least 0"),
     "noise text": ({"noise": "much"}, "noise 'much' must be a number"),
     "invalid text": ({"invalid": "x"}, "invalid 'x' must be a number"),
-    "weights shape": ({"weights": np.ones((3, 3))}, r"weights of shape \(3, 3\).*\(16, 18\)"),
+    "weights shape": ({"weights": np.ones((3, 3))}, r"weights have shape \(3, 3\).*\(16, 18\)"),
     "weights negative": ({"weights": -TARGET}, "weights .*at least 0"),
     "weights nan": ({"weights": TARGET * np.nan}, "weights .*must be finite"),
     "weights nothing": ({"weights": 0 * TARGET}, "no known sample.*without weight"),
