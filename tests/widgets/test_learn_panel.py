@@ -1,15 +1,18 @@
 """The learning panel in a real viewer: layers in, atoms out, at once usable in other panels."""
 
 from inspect import signature
+from itertools import pairwise
 
 import dask.array as da
 import numpy as np
 import pytest
 import zarr
+from qtpy.QtCore import Qt
 
 from napari_cosparse.core.operators import bank, learn_operators
 from napari_cosparse.io import load_operators
 from napari_cosparse.layers import METADATA_KEY, pairs_in
+from napari_cosparse.widgets._learn_job import skipped_text
 
 FEW = {"side": 3, "samples": 800, "iterations": 12}
 
@@ -139,6 +142,85 @@ def test_cancel_leaves_nothing(filled, viewer, qtbot):
     qtbot.waitUntil(lambda: not filled.runner.running, timeout=30_000)
     assert filled.message.text() == "Cancelled."
     assert len(viewer.layers) == 2
+
+
+def test_cancel_of_a_second_run_leaves_the_first_pair_to_be_saved(
+    filled, viewer, press, qtbot, tmp_path
+):
+    press(filled)
+    first = pair_of_viewer(viewer)
+    filled.form.iterations.value = 100_000
+    filled.form.seed.value = 1
+    filled.button.click()
+    assert not filled.save_button.isEnabled()
+    qtbot.waitUntil(lambda: len(filled.plot.lines.get("", ())) > 2, timeout=30_000)
+    filled.button.click()
+    filled.button.click()  # once more: it is no new run
+    assert filled.message.text().startswith("Cancelling, waiting for the end of: learning")
+    qtbot.waitUntil(lambda: not filled.runner.running, timeout=30_000)
+    assert filled.message.text() == "Cancelled. What can be saved is the pair of the run before."
+    assert len(viewer.layers) == 4
+    assert filled.save_button.isEnabled()
+    filled.save(str(tmp_path / "mine.npz"))
+    saved = load_operators(tmp_path / "mine.npz").groups[0]
+    np.testing.assert_array_equal(saved.coefficients_u, first.coefficients_u)
+
+
+def test_planes_that_were_left_out_are_named(learn_panel, viewer, scene, press):
+    u = np.stack([scene.guide[..., 1]] * 3)
+    v = np.stack([scene.depth, np.zeros_like(scene.depth), np.full_like(scene.depth, np.nan)])
+    viewer.add_image(u, name="u")
+    viewer.add_image(v, name="v", contrast_limits=(0, 9))
+    viewer.add_image(np.zeros((20, 30)), name="dark")
+    viewer.add_image(np.zeros((20, 30)), name="void")
+    learn_panel.form.pairs.value = [tuple(viewer.layers[:2]), tuple(viewer.layers[2:])]
+    for name, value in FEW.items():
+        getattr(learn_panel.form, name).value = value
+    press(learn_panel)
+    assert learn_panel.message.text().endswith(
+        "Left out, because all patches are constant, unknown or flatter than the thresholds: "
+        "planes 1, 2 of 'u' with 'v'; 'dark' with 'void'."
+    )
+    assert viewer.layers[-1].metadata[METADATA_KEY]["parameters"]["skipped"] == [2, 3, 4]
+
+
+def test_of_many_planes_that_were_left_out_the_first_are_named():
+    names = [("'u' with 'v'", f"{t}, {z}") for t in range(2) for z in range(5)]
+    assert skipped_text((), names) == ""
+    assert skipped_text((7,), names).endswith(": plane (1, 1) of 'u' with 'v'.")
+    told = skipped_text(range(2, 10), names)
+    assert "planes (0, 1), (0, 2), (0, 3), (0, 4), (1, 0) and 3 more of 'u' with 'v'" in told
+
+
+def test_tabulator_goes_through_all_rows_of_pairs_and_on(make_napari_viewer, qtbot, qtlog):
+    """Real keys in a window: U, V, remove of each row, then *Add a pair*, then what follows."""
+    viewer = make_napari_viewer(show=True)
+    panel = viewer.window.add_plugin_dock_widget("napari-cosparse", "Learn operators")[1]
+    form = panel.form
+    qtbot.waitUntil(form.side.native.isVisible, timeout=10_000)
+    after = [form.side.native, form.atoms.native, form.samples.native]
+
+    def press_through(rows):
+        assert len(form.pairs.stops) == 3 * rows + 1
+        stops = [*form.pairs.stops, *after]
+        qtbot.waitUntil(lambda: all(part.isVisible() for part in stops), timeout=10_000)
+        stops[0].setFocus()
+        for here, then in pairwise(stops):
+            assert panel.window().focusWidget() is here
+            qtbot.keyClick(here, Qt.Key.Key_Tab)
+            assert panel.window().focusWidget() is then
+        qtbot.keyClick(after[-1], Qt.Key.Key_Backtab)
+        assert panel.window().focusWidget() is after[-2]
+
+    press_through(1)
+    form.pairs.add_button.click()
+    form.pairs.add_button.click()
+    press_through(3)
+    form.pairs.stops[2].click()  # remove the first row
+    press_through(2)
+    form.pairs.add_button.click()
+    press_through(3)
+    assert not [record for record in qtlog.records if "setTabOrder" in record.message]
 
 
 def test_script_learns_the_same_pair(filled, viewer, press):

@@ -40,8 +40,10 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="motions: rotation, and shift, and scale; area-preserving or any affine "
         "[%(default)s]")  # fmt: skip
     add("--measure", choices=("auto", "both", "mutual", "nmi", "coupled"), default="auto",
-        help="mutual co-sparsity, normalised mutual information, both, the paper's coupled "
-        "sparsity, or what can be believed [%(default)s]")  # fmt: skip
+        help="what is compared. auto: both, and nmi where that is not trusted; both: the sum of "
+        "the next two; mutual: edges (mutual co-sparsity); nmi: grey values (normalised mutual "
+        "information); coupled: the paper's coupled sparsity, for small motions "
+        "[%(default)s]")  # fmt: skip
     add("--solver", choices=("gauss-newton", "gradient"), default="gauss-newton",
         help="Gauss-Newton, or the gradient descent of the paper [%(default)s]")  # fmt: skip
     add("--operators", default="intensity-nir", metavar="NAME|FILE",

@@ -1,7 +1,7 @@
 """A panel's settings: rows with labels, advanced ones folded away, to and from JSON."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from magicgui.widgets import CheckBox, ComboBox, FileEdit
@@ -113,9 +113,9 @@ class Form(QWidget):
 
     def _order_keyboard(self, simple: int) -> None:
         """Let the tabulator go down the rows, through the fold button."""
-        natives = [row.native for row in self.rows]
-        natives.insert(simple, self.fold)
-        stops = [native for native in natives if native.focusPolicy() != Qt.FocusPolicy.NoFocus]
+        parts = [getattr(row, "stops", [row.native]) for row in self.rows]
+        parts.insert(simple, [self.fold])
+        stops = [part for part in chain(*parts) if part.focusPolicy() != Qt.FocusPolicy.NoFocus]
         for before, after in pairwise(stops):
             QWidget.setTabOrder(before, after)
 

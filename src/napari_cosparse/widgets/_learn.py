@@ -24,7 +24,14 @@ from napari_cosparse.layers import (
 
 from ._before import check_training
 from ._learn_form import LearnForm
-from ._learn_job import check_registered, coupling_lines, diagnostics_text, learning
+from ._learn_job import (
+    check_registered,
+    coupling_lines,
+    diagnostics_text,
+    learning,
+    plane_names,
+    skipped_text,
+)
 from ._operators_rows import OPERATOR_FILES
 from ._panel import Panel
 from ._plot import Plot
@@ -54,6 +61,7 @@ class LearnPanel(Panel):
         """Lay the panel out."""
         super().__init__(napari_viewer, LearnForm(napari_viewer))
         self._inputs: dict[str, Any] = {}
+        self._planes: list[tuple[str, str]] = []  # names of the image pairs of the run
         self._pair: OperatorPair | None = None
         self.diagnostics, self.coupling = text_label(), Plot()
         self.save_button = QPushButton("Save the pair ...")
@@ -91,6 +99,7 @@ class LearnPanel(Panel):
             for name, layer in zip("uv", pair, strict=True)
         }
         self._inputs["name"] = self._free_name()
+        self._planes = plane_names(sources)
         self.diagnostics.clear()
         self.coupling.clear()
         asked = self.runner.told_to_stop
@@ -116,10 +125,11 @@ class LearnPanel(Panel):
         self.diagnostics.setText(diagnostics_text(summary))
         self.coupling.show_lines(coupling_lines(outcome), "Coupling")
         self.plot.show_lines({"": list(outcome.history)}, "Cost")
-        return (
+        told = (
             f"Done: {len(outcome.history) - 1} iterations, {outcome.stop}. The pair {name!r} can "
             "be chosen in the other panels."
         )
+        return f"{told} {skipped_text(outcome.skipped, self._planes)}".rstrip()
 
     def stop_early(self) -> str:
         """Say what *Save the pair* is about."""

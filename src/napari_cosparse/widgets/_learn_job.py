@@ -1,6 +1,6 @@
 """From pairs of layers to the learning that a worker runs, and what is said of its result."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from napari_cosparse.layers import Source, grid_of, match_stacks, place
 
 from ._configure import threads
 from ._runner import Steps
+from ._text import NAMED
 
 HALF_A_PIXEL = 0.5
+NO_PATCH = "all patches are constant, unknown or flatter than the thresholds"
 
 
 def check_registered(u: Image, v: Image, levels: tuple[int, int] = (0, 0)) -> None:
@@ -105,6 +107,58 @@ def diagnostics_text(summary: dict[str, float | None]) -> str:
         "Silent: U on {activity_u}, V on {activity_v} of the patches.\n"
         "V is silent where U is: {matched}; for shuffled pairs {shuffled}."
     ).format(**told)
+
+
+def plane_names(sources: Sequence[tuple[Source, Source]]) -> list[tuple[str, str]]:
+    """Name the image pairs that are learned from, in their order.
+
+    Parameters
+    ----------
+    sources : sequence of tuple of Source
+        Pixels of U and V of each pair; stacks give one image pair a plane.
+
+    Returns
+    -------
+    list of tuple of str
+        The layers, and the index of the plane as the sliders count; empty for single planes.
+    """
+    return [
+        (f"{u.name!r} with {v.name!r}", ", ".join(map(str, index)))
+        for u, v in sources
+        for index in np.ndindex(*match_stacks(u, v).shape)
+    ]
+
+
+def skipped_text(skipped: Sequence[int], names: Sequence[tuple[str, str]]) -> str:
+    """Say which image pairs were not learned from, and why.
+
+    Parameters
+    ----------
+    skipped : sequence of int
+        Their numbers, from 1, as `Learned` has them.
+    names : sequence of tuple of str
+        As `plane_names` gives them.
+
+    Returns
+    -------
+    str
+        A sentence; empty if there are none.
+    """
+    planes: dict[str, list[str]] = {}
+    for number in skipped:
+        layers, index = names[number - 1]
+        planes.setdefault(layers, []).append(index)
+    parts = [_planes_of(layers, found) for layers, found in planes.items()]
+    return f"Left out, because {NO_PATCH}: {'; '.join(parts)}." if parts else ""
+
+
+def _planes_of(layers: str, found: list[str]) -> str:
+    """Name planes of a pair; the first few of many."""
+    if not any(found):
+        return layers
+    named = ", ".join(f"({index})" if "," in index else index for index in found[:NAMED])
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"plane{'s' * (len(found) > 1)} {named}{more} of {layers}"
 
 
 def coupling_lines(outcome: Learned) -> dict[str, list[float]]:

@@ -1,6 +1,7 @@
 """Rows of layer pairs, as many as wanted."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from magicgui.widgets import ComboBox
@@ -52,6 +53,16 @@ class PairRows:
         self.native.setToolTip(text)
 
     @property
+    def stops(self) -> list[QWidget]:
+        """Where the keyboard stops: down the rows, and then the button below them."""
+        parts = [
+            part
+            for line, u, v in self._rows
+            for part in (u.native, v.native, line.findChild(QPushButton))
+        ]
+        return [*parts, self.add_button]
+
+    @property
     def value(self) -> list[LayerPair]:
         """The chosen layers."""
         return [(u.value, v.value) for _, u, v in self._rows]
@@ -83,6 +94,7 @@ class PairRows:
         layout.addWidget(remove)
         self._rows.append((line, boxes[0], boxes[1]))
         self._column.insertWidget(len(self._rows), line)
+        self._order_keyboard()
         self._tell()
 
     def reset_choices(self) -> None:
@@ -110,6 +122,10 @@ class PairRows:
             return False
         self.value = [(layers[u], layers[v]) for u, v in names]
         return True
+
+    def _order_keyboard(self) -> None:
+        for before, after in pairwise(self.stops):
+            QWidget.setTabOrder(before, after)
 
     def _remove(self, line: QWidget) -> None:
         if len(self._rows) == 1:

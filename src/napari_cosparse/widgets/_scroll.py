@@ -58,6 +58,7 @@ def tab_order(inside: QWidget, form: QWidget, *after: QWidget) -> None:
         if part.focusPolicy() != Qt.FocusPolicy.NoFocus
         and part is not form
         and not form.isAncestorOf(part)
+        and part.window() is inside.window()  # not the lists that boxes of choices open
     ]
     for before, then in pairwise([*parts, *after]):
         QWidget.setTabOrder(before, then)
