@@ -10,6 +10,7 @@ import pytest
 from napari_cosparse import register as register_in_threads
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.geometry import matrix_group
+from napari_cosparse.core.registration import point_misfits
 from napari_cosparse.core.registration._frame import Frame
 from support.moved_pair import PAIR, SHAPE, error, folded, motion, moved_pair, picture, run, view
 
@@ -81,6 +82,21 @@ def test_points_are_a_start(pair):
     found = run(*pair, points=(fixed, moving))
     assert error(found.matrix, TRUTH) < CLOSE
     assert 0.5 < error(found.start, TRUTH) < 4
+
+
+@pytest.mark.parametrize("group", ["SE", "similarity", "A"])
+def test_misfit_of_points_is_in_moving_pixels_and_of_the_real_motion(group):
+    """Rigid in the world, not between pixels of 1 x 2 and 3 x 1; then one point is set wrongly."""
+    fixed = np.array([[0.0, 0], [0, 40], [30, 0], [30, 40], [11, 7]])
+    sizes = (1.0, 2.0), (3.0, 1.0)
+    world = (fixed * sizes[0]) @ motion(40, (0, 0))[:2, :2].T + (5, -8)
+    told = {"pixel_size_fixed": sizes[0], "pixel_size_moving": sizes[1]}
+    assert point_misfits((fixed, world / sizes[1]), group, **told).max() < 1e-9
+    assert point_misfits((fixed, world / sizes[1]), "SE").max() > 5
+    world[3] += (0, 6 * np.sqrt(3))
+    wrong = point_misfits((fixed, world / sizes[1]), group, **told)
+    assert 1 < wrong[3] < 6
+    assert (wrong**2).sum() < 36  # what leaving the motion as it was would give
 
 
 def test_start_outside_the_group_keeps_what_the_group_cannot_change():

@@ -9,6 +9,7 @@ import threading
 import dask.array as da
 import numpy as np
 import pytest
+from scipy.linalg import orthogonal_procrustes
 
 from napari_cosparse import api
 from napari_cosparse.core.errors import InputError
@@ -137,6 +138,7 @@ def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, vi
     assert len(viewer.layers) == 2
     assert "Not trusted: two starts are equally good" in filled.message.text()
     assert "What helps: drag the layer near its place" in filled.message.text()
+    assert "error about" not in filled.message.text()  # of a wrong place it says nothing
     assert filled.message.text().endswith("Nothing was moved: press Move anyway to see it.")
     button = filled.tools.buttons["Move anyway"]
     assert button.isEnabled()
@@ -148,6 +150,27 @@ def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, vi
     filled.form.insist.value = True
     press(filled)
     assert len(viewer.layers) == 4
+
+
+@pytest.mark.parametrize(
+    ("because", "told"),
+    [
+        (
+            "it lands 45 px away: give a start or landmarks",
+            "it lands 45 px away; 83% of the fixed image covered; next best place 30% worse. What helps",
+        ),
+        (
+            "nothing was checked: turn on Advanced > Judge the result",
+            "nothing was checked: turn on Advanced > Judge the result. In pixels:",
+        ),
+    ],
+)
+def test_way_out_is_told_once(filled, fake, press, because, told):
+    fake.trusted, fake.because = False, because
+    press(filled)
+    assert filled.message.text().startswith(f"Not trusted: {told}")
+    assert "give a start" not in filled.message.text()
+    assert filled.message.text().count("What helps") == told.count("What helps")
 
 
 def test_next_run_after_a_failed_one_is_as_in_a_fresh_session(filled, fake, viewer, press):
@@ -228,6 +251,48 @@ def test_points_are_a_start(filled, fake, viewer, press):
     np.testing.assert_allclose([moving.data_to_world(p) for p in second], [[250, 500], [750, 1000]])
     viewer.layers["b"].data = [[1, 2]]
     assert "same number" in filled.about.text()
+
+
+def test_fit_of_the_points_is_told_before_and_after(filled, fake, viewer, press):
+    """Distances in square moving pixels and in the fixed layer's unit, for the motion chosen."""
+    ours = np.array([[5, 5], [20, 10], [40, 70], [10, 60], [50, 30]], float)
+    depth, form = viewer.layers["depth"], filled.form
+    theirs = (np.c_[ours, np.ones(5)] @ MATRIX.T)[:, :2] * 2  # rigid in um: pixels half as large
+    theirs[2] += (6, 8)
+    viewer.add_points(ours, name="a", **PLACE)
+    lies = {"scale": depth.scale, "translate": depth.translate, "rotate": 20, "units": "nm"}
+    viewer.add_points(theirs, name="b", **lies)
+    assert "pairs of points" not in filled.about.text()
+    form.start.value = "points"
+    assert (form.points_fixed.value.name, form.points_moving.value.name) == ("a", "b")
+    about = filled.about.text()
+    centred = [points - points.mean(0) for points in (2 * ours, theirs)]
+    left = centred[0] @ orthogonal_procrustes(*centred)[0] - centred[1]
+    far = np.linalg.norm(left, axis=1)
+    rms = np.sqrt((far**2).mean())
+    told = f"{rms:.2g} px ({rms / 4:.2g} micrometer; worst: number 3, {far[2]:.2g} px)"
+    assert f"5 pairs of points fit to {told}." in about
+    viewer.layers["a"].data, viewer.layers["b"].data = ours[:2], theirs[:2]
+    assert "2 pairs of points fit to" in filled.about.text()
+    form.group.value = "similarity"
+    assert "2 pairs of points fit exactly, as any would with this motion" in filled.about.text()
+    viewer.layers["a"].data, viewer.layers["b"].data = ours, theirs
+    fake.matrix = np.diag([2, 2, 1.0]) @ MATRIX
+    press(filled)
+    told = "then miss one another by 4.5 px (1.1 micrometer; worst: number 3, 10 px)."
+    assert told in filled.message.text()
+
+
+def test_one_layer_of_points_for_both_images_is_told(filled, viewer):
+    form = filled.form
+    form.start.value = "points"
+    viewer.add_points([[5, 5], [20, 10]], name="a", **PLACE)
+    assert "'a' is chosen for both images" in filled.about.text()
+    assert not filled.button.isEnabled()
+    viewer.add_points([[5, 5], [20, 10]], name="b", **PLACE)
+    assert (form.points_fixed.value.name, form.points_moving.value.name) == ("a", "b")
+    form.points_moving.value = form.points_fixed.value = by_name(viewer, "b")
+    assert "'b' is chosen for both images" in filled.about.text()
 
 
 def test_masks_reach_the_core_in_pixels_of_their_image(filled, fake, viewer, press):

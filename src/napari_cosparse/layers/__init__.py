@@ -5,7 +5,7 @@ from ._atoms import atom_layers, file_of, mosaic, note_file, pair_of, pairs_in
 from ._axes import Stack, match_stacks
 from ._blank import blank_planes, known_planes
 from ._compare import checkerboard
-from ._grid import Grid, grid_of
+from ._grid import Grid, grid_of, in_units_of
 from ._lazy import Blocks, LazyPlane, lazy_plane
 from ._place import Placing, place, steps_of
 from ._read import Source, levels_of, read, shown_plane, visible_part
@@ -51,6 +51,7 @@ __all__ = [
     "file_of",
     "grid_of",
     "grid_placement",
+    "in_units_of",
     "input_record",
     "known_planes",
     "layer_data",

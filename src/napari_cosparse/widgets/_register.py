@@ -9,6 +9,7 @@ from napari.layers import Image, Layer
 from napari_cosparse.io import plain
 from napari_cosparse.layers import (
     make_record,
+    point_pairs,
     shown_plane,
     suggest,
 )
@@ -20,8 +21,9 @@ from ._register_before import check_registration
 from ._register_form import RegisterForm
 from ._register_found import Found
 from ._register_job import masks, registering, start_keywords
+from ._register_points import Pairs, apart_text, fit_text
 from ._register_script import register_script
-from ._register_text import HELP, SHEARED, couple_text, flaws, motion_text, verdict
+from ._register_text import SHEARED, couple_text, flaws, motion_text, verdict
 from ._register_tools import NOT_MOVED, Tools
 from ._runner import Steps
 
@@ -44,6 +46,7 @@ class RegisterPanel(Panel):
         """Lay the panel out."""
         super().__init__(napari_viewer, RegisterForm(napari_viewer, registration_operators()))
         self._run: Couple | None = None
+        self._run_points: Pairs | None = None
         self._suggested: tuple[Image | None, Image | None] | None = self._chosen()
         self.tools = Tools(self)
         self.extras.addWidget(self.tools)
@@ -99,13 +102,15 @@ class RegisterPanel(Panel):
         self.form.fit()
         pair = self.pair()
         start = start_keywords(pair, self.form.start.value, self._points())
-        check_registration(pair, {**self.form.keywords(), **start}, self._masks())
-        return couple_text(pair, str(self.form.group.value))
+        keywords = {**self.form.keywords(), **start}
+        check_registration(pair, keywords, self._masks())
+        told = couple_text(pair, str(self.form.group.value)), fit_text(pair, keywords)
+        return " ".join(filter(None, told))
 
     def job(self) -> tuple[Steps, str]:
         """Register the planes that are shown."""
         pair, keywords = self.pair(), self._keywords()
-        self._run = pair
+        self._run, self._run_points = pair, self._finest_points(pair)
         self._suggested = None  # whoever runs a pair has chosen it
         operators = self.form.pair.source()
         steps = registering(pair, operators, keywords, self.runner.told_to_stop)
@@ -115,18 +120,28 @@ class RegisterPanel(Panel):
         """Move a new layer where the result is trusted, or where the user insists."""
         found = self._found(outcome)
         self.tools.take(found)
-        text = " ".join([verdict(outcome), *self._remarks(outcome)])
-        if outcome.trusted or self.form.insist.value:
+        put = outcome.trusted or bool(self.form.insist.value)
+        if put:
             self.tools.put()
-            return text
-        return f"{text} {HELP[self.form.start.value]} {NOT_MOVED}"
+        how = str(self.form.start.value)
+        told = [verdict(outcome, how), *self._remarks(outcome), *(() if put else (NOT_MOVED,))]
+        return " ".join(told)
 
     def _remarks(self, outcome: Any) -> list[str]:  # noqa: ANN401 a Registration
         """Say what about the layers may be why a motion does not fit, or not exactly."""
         if self._run is None:
             return []
         told = flaws(self._run, str(outcome.group))
-        return [one for one in told if one == SHEARED or not outcome.trusted]
+        told = [one for one in told if one == SHEARED or not outcome.trusted]
+        if self._run_points is not None:
+            told.insert(0, apart_text(self._run, self._run_points, outcome.matrix))
+        return told
+
+    def _finest_points(self, pair: Couple) -> Pairs | None:
+        ours, theirs = self._points()
+        if self.form.start.value != "points" or ours is None or theirs is None:
+            return None
+        return point_pairs(*pair.finest, (ours, theirs))
 
     def stop_early(self) -> str:
         """Keep the best so far, not judged: it moves nothing unless the user insists."""

@@ -105,6 +105,14 @@ class RegisterForm(Form):
             {**_tips(), **TIPS, **OPERATOR_TIPS},
         )
 
+    def reset_choices(self) -> None:
+        """Offer the layers that are open now; the two rows of points begin with two layers."""
+        super().reset_choices()
+        one, other = self.points_fixed, self.points_moving
+        rest = [layer for layer in other.choices if layer is not one.value]
+        if rest and other.value is one.value:
+            other.value = rest[0]
+
     def swap_sides(self) -> None:
         """Give each layer the points, mask and unknown value that belong to it in its new role."""
         for one, other in (

@@ -9,11 +9,12 @@ import numpy as np
 from ._couple import Couple
 
 MASK = "mask what only one of the images shows"
-HELP = {
-    "search": f"What helps: drag the layer near its place or set points (see Start), or {MASK}.",
-    "place": f"What helps: drag the layer nearer, search everywhere, or {MASK}.",
-    "points": f"What helps: check the order of the points and set more of them, or {MASK}.",
+HELP = {  # in the words of the panel, for what the core advises in those of its keywords
+    "search": f"drag the layer near its place or set points (see Start), or {MASK}",
+    "place": f"drag the layer nearer, search everywhere, or {MASK}",
+    "points": f"check the order of the points and set more of them, or {MASK}",
 }
+START = "give a"  # how the core's advice begins that the above stands for
 SHEARED = (
     "The layers are sheared against one another: choose Motion: affine (A) or area-preserving "
     "(SA); the others leave it, and are off by as much."
@@ -104,26 +105,25 @@ def names_text(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= NAMED else f"{len(names)} layers"
 
 
-def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
-    """Say in one sentence with its numbers whether a registration is to be trusted.
+def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registration
+    """Say with its numbers whether a registration is to be trusted.
 
     Parameters
     ----------
     found : Registration
         What the core returned.
+    start : {"search", "place", "points"}
+        How it began.
 
     Returns
     -------
     str
-        The verdict, then the motion.
+        The verdict, then the motion; what helps where it is not trusted, once.
     """
-    head = "Trusted" if found.trusted else "Not trusted"
     because = str(found.because).rstrip(".")
-    numbers = []  # those that are known and not yet told: constant images have none
-    if isfinite(found.overlap) and "covered" not in because:
-        numbers.append(f"{found.overlap:.0%} of the fixed image covered")
-    if isfinite(found.margin) and "place" not in because:
-        numbers.append(_lead(found.margin))
+    if not found.trusted:
+        return f"{_not_trusted(found, because, start)} {motion_text(found.matrix)}"
+    numbers = _numbers(found, because)
     if isfinite(found.agreement) and "of the starts" not in because:
         numbers.append(f"{found.agreement:.0%} of the starts end here")
     if isfinite(found.predicted_error):
@@ -131,7 +131,28 @@ def verdict(found: Any) -> str:  # noqa: ANN401 a Registration
     if isfinite(found.cost_before) and isfinite(found.cost_after):
         numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
     known = f" ({', '.join(numbers)})" if numbers else ""
-    return f"{head}: {because}{known}. {motion_text(found.matrix)}"
+    return f"Trusted: {because}{known}. {motion_text(found.matrix)}"
+
+
+def _not_trusted(found: Any, because: str, start: str) -> str:  # noqa: ANN401 a Registration
+    """Say why, and what helps; how sure a wrong place is would say nothing."""
+    reason, colon, way = because.rpartition(": ")
+    if not colon:
+        reason, way = because, START
+    if not way.startswith(START):
+        return f"Not trusted: {because}."
+    why = "; ".join([reason, *_numbers(found, reason)])
+    return f"Not trusted: {why}. What helps: {HELP[start]}."
+
+
+def _numbers(found: Any, because: str) -> list[str]:  # noqa: ANN401 a Registration
+    """Give the figures that are known and not yet told: constant images have none."""
+    numbers = []
+    if isfinite(found.overlap) and "covered" not in because:
+        numbers.append(f"{found.overlap:.0%} of the fixed image covered")
+    if isfinite(found.margin) and "place" not in because:
+        numbers.append(_lead(found.margin))
+    return numbers
 
 
 def _lead(margin: float) -> str:

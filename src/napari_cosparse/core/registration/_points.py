@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ._frame import Matrix
+from ._pixel import axes_of
 
 Points = NDArray[np.float64]
 
@@ -45,3 +48,33 @@ def _linear(fixed: Points, moving: Points, group: str) -> NDArray[np.float64]:
     if group != "similarity":
         factor = factor / abs(factor) if abs(factor) > 0 else 1.0 + 0j
     return np.array([[factor.real, -factor.imag], [factor.imag, factor.real]])
+
+
+def point_misfits(
+    points: tuple[Points, Points],
+    group: str,
+    pixel_size_fixed: Any = (1.0, 1.0),  # noqa: ANN401 - pair or matrix
+    pixel_size_moving: Any = (1.0, 1.0),  # noqa: ANN401
+) -> NDArray[np.float64]:
+    """Distances that the best motion leaves between pairs of points.
+
+    Parameters
+    ----------
+    points : tuple of ndarray, shape (n, 2)
+        Rows and columns of the same places in the fixed and in the moving image, in pixels.
+    group : {"SO", "SE", "similarity", "SA", "A"}
+        Allowed motions.
+    pixel_size_fixed, pixel_size_moving : pair of float, or array_like, shape (2, 2)
+        As for `register`.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        In moving pixels: square ones of the area of the real ones.
+    """
+    fixed = axes_of(pixel_size_fixed, "the fixed image")
+    moving = axes_of(pixel_size_moving, "the moving image")
+    ours, theirs = points[0] @ fixed.T, points[1] @ moving.T
+    matrix = from_points(ours, theirs, group)
+    left = ours @ matrix[:2, :2].T + matrix[:2, 2] - theirs
+    return np.asarray(np.hypot(*left.T) / np.sqrt(abs(np.linalg.det(moving))))
