@@ -63,7 +63,7 @@ def test_plane_of_a_stack_that_is_unknown_is_named(panel, show, scene):
     stack = np.stack([scene.coarse] * 3)
     stack[2] = np.nan
     show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5))
-    assert "Plane (2,) has no known sample and stays unknown." in panel.about.text()
+    assert "Plane (2,) has no known sample on the guide and stays unknown." in panel.about.text()
     assert panel.button.isEnabled()
     stack[:] = np.nan
     panel.refresh()
@@ -76,8 +76,8 @@ def test_planes_of_a_long_stack_that_are_unknown_are_counted(panel, show, scene)
     show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5))
     assert "known sample" not in panel.about.text()
     panel.form.invalid.value = "7"
-    named = "Planes (0,), (1,), (2,), (3,), (5,) and 3 more have no known sample and stay unknown."
-    assert named in panel.about.text()
+    named = "Planes (0,), (1,), (2,), (3,), (5,) and 3 more have no known sample on the guide"
+    assert f"{named} and stay unknown." in panel.about.text()
     assert panel.button.isEnabled()
 
 

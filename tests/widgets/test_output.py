@@ -54,6 +54,49 @@ def test_large_results_go_to_a_store_by_themselves(panel, viewer, home):
     assert panel.button.isEnabled()
 
 
+@pytest.fixture
+def computing():
+    """Preferences of the plugin; their memory is what it was afterwards."""
+    napari_settings = pytest.importorskip("napari.settings")
+    if not hasattr(napari_settings, "get_plugin_settings"):
+        pytest.skip("preferences of plugins came with napari 0.9")
+    found = napari_settings.get_plugin_settings("napari-cosparse").computing
+    before = found.memory_gib
+    yield found
+    found.memory_gib = before
+
+
+def test_memory_of_the_preferences_is_heard_at_once(panel, viewer, home, computing):
+    add_huge(viewer)
+    panel.form.guide_level.value = 1
+    assert not panel.form.store.native.isVisibleTo(panel)
+    computing.memory_gib = 0.25
+    assert "more than the 0.25 GiB of the preferences" in panel.about.text()
+    assert panel.form.store.native.isVisibleTo(panel)
+    computing.memory_gib = 8.0
+    assert "GiB" not in panel.about.text()
+    assert not panel.form.store.native.isVisibleTo(panel)
+    viewer.window.remove_dock_widget(panel)
+    told = panel.about.text()
+    computing.memory_gib = 0.25
+    assert panel.about.text() == told
+
+
+def test_preferences_that_napari_makes_anew_are_heard_too(panel, viewer, home, computing):
+    """It does whenever a plugin is installed or switched on."""
+    from napari.settings import get_plugin_settings
+
+    add_huge(viewer)
+    panel.form.guide_level.value = 1
+    get_plugin_settings().clear()
+    anew = get_plugin_settings("napari-cosparse").computing
+    assert anew is not computing
+    panel.refresh()
+    anew.memory_gib = 0.25
+    assert "more than the 0.25 GiB" in panel.about.text()
+    anew.memory_gib = 4.0
+
+
 def test_stores_need_axes_in_one_order(panel, viewer, scene, tmp_path):
     """Two times two planes, times first in one and colours first in the other: not mixed up."""
     axes = {"axis_labels": ("c", "t", "y", "x")}

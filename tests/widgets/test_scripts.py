@@ -79,6 +79,15 @@ def add_blank_levels(viewer, scene):
     viewer.add_image(np.stack([np.full_like(levels, 65535), levels]), name="low", **place)
 
 
+def add_beside(viewer, scene):
+    """Add a stack that reaches below the guide; what is known of its second plane lies there."""
+    viewer.add_image(scene.guide, name="guide", rgb=True)
+    below = np.full_like(scene.coarse, np.nan)
+    stack = np.stack([np.vstack([scene.coarse, below]), np.vstack([below, scene.coarse])] * 2)
+    place = {"scale": (1, 4, 4), "translate": (0, 1.5, 1.5)}
+    viewer.add_image(stack[:3], name="low", contrast_limits=(0, 9), **place)
+
+
 def choose(panel, target="low", guide="guide"):
     for row, name in ((panel.form.target, target), (panel.form.guide, guide)):
         row.value = next(layer for layer in row.choices if layer.name == name)
@@ -98,7 +107,7 @@ def test_layers_of_all_kinds(panel, viewer, scene, run, tmp_path, add, output):
 
 
 @pytest.mark.parametrize("output", ["memory", "store"])
-@pytest.mark.parametrize(("add", "plane"), [(add_blank, 1), (add_blank_levels, 0)])
+@pytest.mark.parametrize(("add", "plane"), [(add_blank, 1), (add_blank_levels, 0), (add_beside, 1)])
 def test_plane_of_which_nothing_is_known_stays_unknown(
     panel, viewer, scene, run, tmp_path, output, add, plane
 ):
@@ -108,16 +117,16 @@ def test_plane_of_which_nothing_is_known_stays_unknown(
     panel.form.output.value = output
     panel.form.store.value = str(tmp_path / "out.ome.zarr")
     panel.form.dtype.value = "input"
-    panel.form.invalid.value = "" if add is add_blank else "65535"
+    panel.form.invalid.value = "65535" if add is add_blank_levels else ""
     run()
-    named = f"Plane ({plane},) has no known sample and stays unknown."
+    named = f"Plane ({plane},) has no known sample on the guide and stays unknown."
     assert panel.message.text().startswith("Done")
     assert panel.message.text().endswith(named)
     again(panel)
     made, other = list(viewer.layers)[-2:]
     assert_same(made, other)
     image = pixels(made)
-    unknown = np.isnan(image) if add is add_blank else image == 65535
+    unknown = image == 65535 if add is add_blank_levels else np.isnan(image)
     assert unknown.all((1, 2)).nonzero()[0].tolist() == [plane]
     assert unknown.sum() == scene.depth.size
     for layer in (made, other):

@@ -38,7 +38,8 @@ def known_planes(results: Results, name: str) -> list[Upsampled]:
     if not known:
         raise InputError(
             f"{name!r} has no known sample in any of its {len(results)} planes: all are NaN, "
-            "infinite or the unknown value. Check Unknown value, or choose another target."
+            "infinite, the unknown value or beside the guide. Check Unknown value and where the "
+            "target lies, or choose another target."
         )
     return known
 

@@ -9,7 +9,8 @@ import numpy as np
 from napari.layers import Image
 from numpy.typing import NDArray
 
-from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.errors import ApartError, InputError
+from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import (
@@ -78,7 +79,8 @@ class Outcome:
     Attributes
     ----------
     results : tuple of Upsampled or None
-        What the core returned, one for each plane; None where the target has no known sample.
+        What the core returned, one for each plane; None where the target has no known sample on
+        the guide.
     alignment : Alignment or None
         Whether the edges of target and guide coincide, of the first known plane; None where the
         guide had no say.
@@ -226,12 +228,14 @@ def upsampling(
         parts = (None, None) if window is None else window
         for number, (ours, theirs) in enumerate(chosen):
             samples = target.load_gray(ours, parts[0])
-            if len(chosen) > 1 and not known_samples(samples, settings.invalid).any():
+            run = None
+            if len(chosen) == 1 or known_samples(samples, settings.invalid).any():
+                images = samples, guide.load(theirs, parts[1])
+                run = _begin(images, bank, settings, parallel, alone=len(chosen) == 1)
+            if run is None:
                 yield Progress(f"plane {number + 1} of {len(chosen)}, nothing is known", 0, 0)
                 results.append(None)
                 continue
-            images = samples, guide.load(theirs, parts[1])
-            run = upsample_steps(*images, bank, settings, map_=parallel)
             result = yield from _counted(run, number, len(chosen))
             results.append(result)
             if first and result.guided and window is None:
@@ -243,6 +247,23 @@ def upsampling(
         return Outcome(tuple(results), alignment, known, blank)
 
     return steps
+
+
+def _begin(
+    images: tuple[NDArray[Any], NDArray[Any]],
+    bank: OperatorPair,
+    settings: Settings,
+    map_: Map,
+    *,
+    alone: bool,
+) -> Generator[Progress, None, Upsampled] | None:
+    """Set a plane up; None if what is known of it lies beside the guide, no error in a stack."""
+    try:
+        return upsample_steps(*images, bank, settings, map_=map_)
+    except ApartError:
+        if alone:
+            raise
+        return None
 
 
 def _alignment(

@@ -34,14 +34,8 @@ def upsample_script(pair: Pair, operators: Operators, settings: Settings) -> str
         Python.
     """
     several = match_stacks(*pair.sources()).planes > 1
-    body = f"""{_sources(pair, operators)}results = [
-    nc.upsample(
-        {"samples" if several else "low.load_gray(ours)"},
-        fine.load(theirs),
-        {operators.python},
-{_told(settings, "    ")}    )
-{_if_known(settings) if several else ""}    for ours, theirs in match_stacks(low, fine).pairs()
-]
+    solved = _planes(operators, settings) if several else _plane(operators, settings)
+    body = f"""{_sources(pair, operators)}{solved}\
 made = layer_data(results, destination(target, guide, levels, {operators.name!r}))
 {ADD}"""
     return whole_script(f"Upsamples {pair.target.name!r}", body)
@@ -144,10 +138,34 @@ low, fine = read(target, levels[0]), read(guide, levels[1])
 {operators.before}"""
 
 
-def _if_known(settings: Settings) -> str:
-    """Leave planes unknown of which nothing is known."""
-    return f"""    if known_samples(samples := low.load_gray(ours), {settings.invalid!r}).any()
-    else None  # it stays unknown
+def _plane(operators: Operators, settings: Settings) -> str:
+    """Upsample the only plane."""
+    return f"""results = [
+    nc.upsample(
+        low.load_gray(ours),
+        fine.load(theirs),
+        {operators.python},
+{_told(settings, "    ")}    )
+    for ours, theirs in match_stacks(low, fine).pairs()
+]
+"""
+
+
+def _planes(operators: Operators, settings: Settings) -> str:
+    """Upsample the planes of a stack; those of which nothing is known stay unknown."""
+    return f"""results = []
+for ours, theirs in match_stacks(low, fine).pairs():
+    samples = low.load_gray(ours)
+    results.append(None)  # a plane stays unknown if no known sample of it lies on the guide
+    try:
+        if known_samples(samples, {settings.invalid!r}).any():
+            results[-1] = nc.upsample(
+                samples,
+                fine.load(theirs),
+                {operators.python},
+{_told(settings, " " * 12)}            )
+    except ApartError:
+        pass
 """
 
 

@@ -30,6 +30,7 @@ END = """if alone:
     napari.run()
 """
 LIBRARY = {
+    "napari_cosparse.core.errors": ("ApartError",),
     "napari_cosparse.core.operators": ("bank",),
     "napari_cosparse.layers": (
         *("atom_layers", "destination", "grid_of", "layer_data", "lazy_plane", "level_map"),

@@ -134,7 +134,7 @@ def blank_text(places: Sequence[tuple[int, ...]]) -> str:
     named = ", ".join(str(place) for place in places[:NAMED])
     more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
     which = f"Plane {named} has" if len(places) == 1 else f"Planes {named}{more} have"
-    return f"{which} no known sample and stay{'s' * (len(places) == 1)} unknown."
+    return f"{which} no known sample on the guide and stay{'s' * (len(places) == 1)} unknown."
 
 
 def verdict(results: Sequence[Upsampled], alignment: Alignment | None = None) -> str:

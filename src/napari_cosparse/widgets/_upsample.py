@@ -25,7 +25,7 @@ from napari_cosparse.layers import (
 from napari_cosparse.tiles import Stored, open_levels
 
 from ._before import check_pair, remarks
-from ._configure import default_operators
+from ._configure import Preferences, default_operators
 from ._handover import open_register
 from ._job import Outcome, Pair, pair_up, placed, upsampling
 from ._output import choose_output, propose_store
@@ -77,6 +77,7 @@ class UpsamplePanel(Panel):
         self.extras.addLayout(row)
         self.preview_button.clicked.connect(self._preview)
         self.register_button.clicked.connect(self._hand_over)
+        self._preferences = Preferences(self.refresh)
         self.begin()
 
     def reset_choices(self, event: object = None) -> None:
@@ -95,6 +96,17 @@ class UpsamplePanel(Panel):
                 self.form.target.value, self.form.guide.value = pair
             self._suggested = self._chosen()
         super().reset_choices(event)
+
+    def refresh(self, event: object = None) -> None:
+        """Look at the layers, and at the preferences whenever they are changed.
+
+        Parameters
+        ----------
+        event : object, optional
+            Not used.
+        """
+        super().refresh(event)
+        self._preferences.follow()
 
     def inputs(self) -> Iterable[Layer | None]:
         """Target and guide."""
@@ -180,6 +192,10 @@ class UpsamplePanel(Panel):
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the preview when a run is possible."""
         self.preview_button.setEnabled(ready)
+
+    def _shut_down(self) -> None:
+        super()._shut_down()
+        self._preferences.leave()
 
     def _chosen(self) -> tuple[Image | None, Image | None]:
         return self.form.target.value, self.form.guide.value
