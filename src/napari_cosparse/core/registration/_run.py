@@ -23,7 +23,7 @@ from ._residual import residual_map
 from ._scene import Scene, distance
 from ._solve import MANY_PIXELS, PIXELS, descend
 from ._task import Task
-from ._verdict import Verdict
+from ._verdict import Verdict, judge_quickly
 
 JACKKNIFE_TILE = 5  # blocks: about 60 parts of the image
 UNSURE = 2.0  # working pixels: predicted error from which on more pixels are used
@@ -111,11 +111,16 @@ def _described(fine: Fine) -> str:
 
 
 def _stays(task: Task, outcome: Outcome, verdict: Verdict, found: Determined) -> bool:
-    """Whether the start is kept: the gain is within its error, and no checked answer is far."""
+    """Whether the start is kept: the gain is within its error, and no answer that is far is sure.
+
+    Sure are those that were checked, and those whose start stood out: shades that lie alike in
+    both images may cost less where they lie than the match does.
+    """
     if outcome.reflected or found.gain > found.gain_error:
         return False
     away = distance(task.scene, task.start, outcome.answer.tau)
-    return away <= NEAR or not verdict.trusted
+    sure = verdict.trusted or judge_quickly(outcome.answer, outcome.measure).trusted
+    return away <= NEAR or not sure
 
 
 def _with_matrix(task: Task, steps: Generator[Progress, None, T]) -> Generator[Progress, None, T]:
