@@ -71,7 +71,10 @@ NO_TRANSFORMS = [
         ({"position": (1, 2, 3)}, "must be those of the target's 2 axes"),
         ({"cancelled": 3}, "cancelled 3 must be a function"),
         ({"axes": "zyx"}, "must be those of the target's 2 axes"),
-        ({"weights": [[1, 2]]}, r"weights have shape \(1, 2\); it must be \(12, 16\)"),
+        (
+            {"weights": [[1, 2]]},
+            r"weights have shape \(1, 2\); it must be the target's, \(12, 16\)",
+        ),
         ({"transform": TURN, "phase": "corner"}, "phase 'corner' beside a transform"),
         ({"transform": TURN, "origin": (0, 0)}, r"origin \(0\.0, 0\.0\) beside a transform"),
         ({"transform": np.diag([1e-6, 1e-6, 1])}, r"would be 1e\+06 x 1e\+06 guide pixels, more"),

@@ -8,8 +8,6 @@ from napari_cosparse.core.operators import AtomGroup, Learned, OperatorPair
 from napari_cosparse.core.reconstruction import (
     Alignment,
     Upsampled,
-    check_alignment,
-    check_target,
     degrade,
 )
 from napari_cosparse.core.registration import (
@@ -31,6 +29,7 @@ from napari_cosparse.io import (
     shipped_operators,
 )
 
+from ._check import check_alignment, check_target
 from ._learn import learn_operators, learn_steps
 from ._register import register, register_steps
 from ._shared import DEFAULT_OPERATORS as DEFAULT_OPERATORS

@@ -79,7 +79,8 @@ def register_steps(
 
 def _read_as(fixed: Any, moving: Any, settings: dict[str, Any]) -> tuple[Any, Any]:  # noqa: ANN401
     """Give images in chunks names for their errors; a region is cut out without being read."""
-    from napari_cosparse.tiles import as_plane
+    from napari_cosparse.tiles import as_plane, level_of
 
     whole = settings.get("region") is None
-    return as_plane(fixed, "fixed") if whole else fixed, as_plane(moving, "moving")
+    read = as_plane if whole else level_of
+    return read(fixed, "fixed"), as_plane(moving, "moving")

@@ -24,6 +24,7 @@ def upsample(
     guide: ArrayLike,
     operators: OperatorPair | str | Path = DEFAULT_OPERATORS,
     *,
+    level: tuple[int, int] = (0, 0),
     threads: int | None = None,
     report: Callable[[Progress], None] | None = None,
     **settings: Any,  # noqa: ANN401 - the keywords that the core declares
@@ -31,7 +32,7 @@ def upsample(
     """Upsample with shipped, saved or learned operators, in dask's threads."""
     check_keywords(upsample, settings, Settings.__dataclass_fields__)
     pair, map_ = load_operators(operators), in_threads(threads)
-    images = _gathered(target, guide, settings)
+    images = _gathered(target, guide, level, settings)
     return reconstruction.upsample(*images, pair, map_=map_, report=report, **settings)
 
 
@@ -40,6 +41,7 @@ def upsample_steps(
     guide: ArrayLike,
     operators: OperatorPair | str | Path = DEFAULT_OPERATORS,
     *,
+    level: tuple[int, int] = (0, 0),
     threads: int | None = None,
     cancelled: Callable[[], bool] | None = None,
     **settings: Any,  # noqa: ANN401 - the keywords that the core declares
@@ -52,6 +54,8 @@ def upsample_steps(
         As for `upsample`.
     operators : OperatorPair, str or Path
         A pair, the name of a shipped one, or a file.
+    level : tuple of int
+        Level of a multiscale target and guide that is a list of them; 0 is the finest.
     threads : int, optional
         Number of threads; all cores if None.
     cancelled : callable, optional
@@ -71,15 +75,20 @@ def upsample_steps(
         If an input or setting breaks a rule; at the call.
     """
     check_keywords(upsample_steps, settings, Settings.__dataclass_fields__)
-    images, pair = _gathered(target, guide, settings), load_operators(operators)
+    images, pair = _gathered(target, guide, level, settings), load_operators(operators)
     return reconstruction.upsample_steps(
         *images, pair, Settings(**settings), map_=in_threads(threads, cancelled)
     )
 
 
-def _gathered(target: Any, guide: Any, settings: dict[str, Any]) -> tuple[Any, Any]:  # noqa: ANN401
+def _gathered(
+    target: Any,  # noqa: ANN401 - array-likes
+    guide: Any,  # noqa: ANN401
+    level: tuple[int, int],
+    settings: dict[str, Any],
+) -> tuple[Any, Any]:
     """Read images into memory, once the settings may be right."""
-    from napari_cosparse.tiles import gather
+    from napari_cosparse.tiles import gather_both
 
     check_transform(settings.get("transform"))
-    return gather(target, "target"), gather(guide, "guide")
+    return gather_both(target, guide, level)

@@ -160,7 +160,10 @@ def _record(
 
 
 def _coverage(result: Upsampled) -> str:
-    share = np.isfinite(result.image).mean()
+    known = np.isfinite(result.image)
+    if result.image.dtype.kind != "f" and (invalid := result.parameters["invalid"]) is not None:
+        known &= result.image != invalid
+    share = known.mean()
     return f"covers {100 * share:.0f} % of the guide"
 
 

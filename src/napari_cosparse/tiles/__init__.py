@@ -2,9 +2,10 @@
 
 from ._checkpoint import discard_checkpoint
 from ._checks import check_count
-from ._gather import gather
+from ._gather import gather, gather_both
 from ._large import store_steps
 from ._learning import learning_steps
+from ._levels import level_of
 from ._look import known_samples
 from ._memory import free_memory
 from ._open import open_levels
@@ -24,8 +25,10 @@ __all__ = [
     "estimate_bytes",
     "free_memory",
     "gather",
+    "gather_both",
     "known_samples",
     "learning_steps",
+    "level_of",
     "open_levels",
     "planes_of",
     "store_steps",

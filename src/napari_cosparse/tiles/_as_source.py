@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-from pathlib import Path
 from typing import Any
 
 import dask.array as da
 import numpy as np
-import zarr
 
 from napari_cosparse.core.errors import InputError
 
+from ._levels import level_of
 from ._on_disk import absolute
 from ._sources import COLOURS, Colour, Source
 
@@ -41,7 +38,8 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
     InputError
         If it is no image, or has no such level.
     """
-    image = unmasked(_array_of(_level_of(image, name, level), name))
+    given = _array_of(level_of(image, name, level), name)
+    image = unmasked(given)
     shape = tuple(image.shape)
     if colour not in (True, False, None, "first"):
         raise InputError(
@@ -51,56 +49,7 @@ def as_source(image: Any, name: str, *, colour: Colour = None, level: int = 0) -
         colour = len(shape) > 2 and shape[-1] in COLOURS
     if len(shape) < 2 + bool(colour) or 0 in shape:
         raise InputError(f"{name} has shape {shape}; it must have at least rows and columns")
-    return Source(absolute(image), name, bool(colour), colour == "first")
-
-
-def _level_of(image: Any, name: str, level: int) -> Any:  # noqa: ANN401 - array-likes
-    """Choose a level of a multiscale image."""
-    if isinstance(image, str | Path | zarr.Group):
-        raise InputError(
-            f"{name} {str(image)!r} is no array; open it first, such as with zarr.open_array(...), "
-            "or give the list of its levels"
-        )
-    if isinstance(image, Sequence) and len(image) and hasattr(image[0], "dtype"):
-        levels = list(image)
-    else:
-        levels = [image]
-    if level not in range(len(levels)):
-        raise InputError(f"{name} has no level {level}; choose one of 0 to {len(levels) - 1}")
-    return levels[int(level)]
-
-
-def finest(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
-    """Take the finest level of a multiscale image; all else stays as it is.
-
-    Parameters
-    ----------
-    image : array-like, or sequence of array-likes
-        A sequence of images of different sizes is the levels, the finest first.
-    name : str
-        What to call it in errors.
-
-    Returns
-    -------
-    array-like
-
-    Raises
-    ------
-    InputError
-        If the first level is not the largest.
-    """
-    if hasattr(image, "dtype") and hasattr(image, "chunks"):
-        return image
-    if not isinstance(image, Sequence) or isinstance(image, str | bytes) or not len(image):
-        return image
-    if any(len(getattr(level, "shape", ())) < 2 for level in image):
-        return image  # rows of numbers
-    shapes = [tuple(map(int, level.shape)) for level in image]
-    if len(set(shapes)) < len(shapes) or len({len(shape) for shape in shapes}) > 1:
-        return image  # planes of a stack
-    if max(shapes, key=prod) != shapes[0]:
-        raise InputError(f"{name} has levels of shape {shapes}; give the finest one first")
-    return image[0]
+    return Source(absolute(image), name, bool(colour), colour == "first", np.dtype(given.dtype))
 
 
 def _array_of(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes

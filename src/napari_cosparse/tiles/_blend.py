@@ -10,6 +10,8 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
+from napari_cosparse.core.rounding import to_type
+
 from ._arrays import write
 from ._blocks import Job, Place, marker
 from ._plan import Plan, Span
@@ -36,7 +38,7 @@ def blend_block(job: Job, place: Place) -> Generator[None, None, None]:
     for first in range(rows.start, rows.stop, job.plan.chunk[0]):
         band = slice(first, min(first + job.plan.chunk[0], rows.stop))
         blended = _blended(parts, job, place, (band, columns))
-        values = in_type(blended, job.dtype, job.unknown)
+        values = to_type(blended, job.dtype, unknown=job.unknown or 0)
         where = _where(job.layers[place[0]].result, band, columns)
         write(array, where, values, job.describe(place))
         yield
@@ -129,31 +131,3 @@ def _disagreement(parts: Any, job: Job, place: Place) -> dict[str, Any]:  # noqa
         count += difference.size
         largest = max(largest, float(difference.max(initial=0)))
     return {"squares": squares, "count": count, "largest": largest}
-
-
-def in_type(
-    image: NDArray[np.float64], dtype: np.dtype[Any], unknown: float | None = None
-) -> NDArray[Any]:
-    """Round and clip to a type.
-
-    Parameters
-    ----------
-    image : ndarray, float64
-        NaN where unknown.
-    dtype : dtype
-        Of the result.
-    unknown : float, optional
-        What an integer type has there; 0 if None.
-
-    Returns
-    -------
-    ndarray
-    """
-    if dtype.kind == "f":
-        return image.astype(dtype)
-    if dtype.kind == "b":
-        return image > 0.5
-    limits = np.iinfo(dtype)
-    top = np.nextafter(float(limits.max), 0) if dtype.itemsize > 4 else float(limits.max)
-    numbers = np.rint(np.where(np.isfinite(image), image, unknown or 0))
-    return np.clip(numbers, float(limits.min), top).astype(dtype)

@@ -7,7 +7,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 
@@ -59,33 +58,6 @@ def check_called(value: object, name: str) -> None:
     """
     if value is not None and not callable(value):
         raise InputError(f"{name} {value!r} must be a function without arguments, or None")
-
-
-def check_weights(weights: NDArray[np.float64] | None, shape: tuple[int, ...]) -> None:
-    """Refuse confidences that do not fit the target.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (m1, m2), or None
-        Confidence of each sample.
-    shape : tuple of int
-        Of a plane of the target.
-
-    Raises
-    ------
-    InputError
-        If the shape is another one, or a number is negative or not finite.
-    """
-    if weights is None:
-        return
-    if weights.shape != shape:
-        raise InputError(f"weights have shape {weights.shape}; it must be {shape}")
-    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
-    if wrong.size:
-        raise InputError(
-            f"weights have the value {wrong[0]:g}; they must be finite and at least 0 (0 means "
-            "unknown)"
-        )
 
 
 def check_sizes(image: object, name: str) -> None:

@@ -107,7 +107,7 @@ def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, Non
     names, size, units, position = work.axes
     order = stored_order(work.target)
     axes = axes_of([names[i] for i in order], [units[i] for i in order])
-    levels = yield from add_levels(root)
+    levels = yield from add_levels(root, work.unknown)
     name = work.output.name[: -len(OME)]
     sizes, place = ([values[i] for i in order] for values in (size, position))
     describe_image(root, name, axes, sizes, place, levels, notes)

@@ -11,21 +11,24 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
+from napari_cosparse.core.rounding import to_type
+
 from ._arrays import write, writing
-from ._blend import in_type
 from ._plan import CHUNK
 
 SMALLEST = 512  # pixels: no coarser level once both sides fit
 STRIP = 256  # rows of a coarser level that are made at once
 
 
-def add_levels(group: Path) -> Generator[None, None, int]:
+def add_levels(group: Path, unknown: float | None = None) -> Generator[None, None, int]:
     """Make coarser levels of array ``0`` of a group, each the mean of 2 x 2 pixels.
 
     Parameters
     ----------
     group : Path
         The group.
+    unknown : float, optional
+        Value of integers that means unknown: such pixels have no say, as NaN has none.
 
     Yields
     ------
@@ -55,20 +58,22 @@ def add_levels(group: Path) -> Generator[None, None, int]:
             for first in range(0, shape[-2], STRIP):
                 last = min(first + STRIP, shape[-2])
                 part = np.asarray(fine[(*index, slice(2 * first, 2 * last))])
-                values = in_type(_halve(part), fine.dtype)
+                values = to_type(_halve(part, unknown), fine.dtype, unknown=unknown)
                 write(coarse, (*index, slice(first, last)), values, f"{group}: level {level}")
                 yield
         fine = coarse
     return level + 1
 
 
-def _halve(image: NDArray[Any]) -> NDArray[np.float64]:
-    """Mean of 2 x 2 pixels; the last row and column count twice where there is no partner."""
+def _halve(image: NDArray[Any], unknown: float | None) -> NDArray[np.float64]:
+    """Mean of the known ones of 2 x 2 pixels; the last row and column count twice at odd sizes."""
     odd = [(0, n % 2) for n in image.shape]
     full = np.pad(image.astype(np.float64), odd, mode="edge")
-    halved: NDArray[np.float64] = full.reshape(full.shape[0] // 2, 2, full.shape[1] // 2, 2).mean(
-        (1, 3)
-    )
+    blocks = full.reshape(full.shape[0] // 2, 2, full.shape[1] // 2, 2)
+    known = np.isfinite(blocks) & (blocks != unknown)
+    count = known.sum((1, 3))
+    with np.errstate(invalid="ignore"):
+        halved: NDArray[np.float64] = np.where(known, blocks, 0).sum((1, 3)) / count
     return halved
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._as_source import as_source, finest
+from ._as_source import as_source
+from ._levels import level_of
 from ._on_disk import on_disk
 from ._sources import COLOURS, Colour, Source
 
@@ -96,7 +97,7 @@ def as_plane(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
     -------
     array-like
     """
-    image = finest(image, name)
+    image = level_of(image, name)
     if isinstance(image, PlaneOf | np.ndarray) or not hasattr(image, "chunks"):
         return image
     shape = tuple(image.shape)

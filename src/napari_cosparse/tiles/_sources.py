@@ -33,12 +33,16 @@ class Source:
         Whether an axis holds the channels of one image.
     first : bool
         Whether that axis comes before rows and columns, as in OME-Zarr, and not after them.
+    given : dtype, optional
+        Type of the image as it was given: integers of which some are masked are read as floating
+        point numbers, with NaN for those.
     """
 
     array: Any
     name: str
     colour: bool
     first: bool = False
+    given: np.dtype[Any] | None = None
 
     @property
     def plane(self) -> tuple[int, int]:
@@ -67,6 +71,11 @@ class Source:
         """Type of the pixels."""
         kind: np.dtype[Any] = np.dtype(self.array.dtype)
         return kind
+
+    @property
+    def own_dtype(self) -> np.dtype[Any]:
+        """Type of the image as it was given."""
+        return self.given or self.dtype
 
     def read(self, index: tuple[int, ...], rows: slice, columns: slice) -> NDArray[Any]:
         """Read a part of a plane.

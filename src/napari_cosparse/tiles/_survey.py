@@ -99,7 +99,8 @@ def _check_known(work: Work, found: list[Found]) -> None:
 
 
 def _may_be_unknown(work: Work) -> bool:
-    return work.settings.invalid is not None or work.settings.weights is not None
+    masked = work.target.own_dtype != work.target.dtype
+    return masked or work.settings.invalid is not None or work.settings.weights is not None
 
 
 def _check_blocks(work: Work, index: tuple[int, ...], channel: int | None) -> None:

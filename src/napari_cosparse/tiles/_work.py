@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
-from napari_cosparse.core.reconstruction import Settings, place, straighten
+from napari_cosparse.core.reconstruction import Settings, check_weights, place, straighten
+from napari_cosparse.core.rounding import unknown_value
 
 from ._axes import check_stored, describe_axes
 from ._blocks import Job, Place
-from ._checks import check_weights
 from ._folder import Folder
 from ._memory import as_bytes, free_memory
 from ._output import is_ome
@@ -88,12 +88,7 @@ class Work:
         work = cls(
             target, guide, operators, output, settings, threads, factor, origin, coverage.pixels
         )
-        if work.unknown is None and not coverage.whole:
-            raise InputError(
-                f"dtype 'input' ({target.dtype}) cannot mark the pixels that the target does not "
-                "cover as unknown; use dtype 'float32', or give `invalid`, the value that marks "
-                "unknown samples"
-            )
+        coverage.unknown_in(work.dtype, settings.invalid)
         return work
 
     @cached_property
@@ -122,18 +117,12 @@ class Work:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the result."""
-        return np.dtype(np.float32) if self.settings.dtype == "float32" else self.target.dtype
+        return np.dtype(np.float32) if self.settings.dtype == "float32" else self.target.own_dtype
 
     @property
     def unknown(self) -> float | None:
         """What the result has where nothing is known; None if its type has no value for that."""
-        if self.dtype.kind == "f":
-            return float("nan")
-        value = self.settings.invalid
-        if value is None or self.dtype.kind == "b":
-            return None
-        limits = np.iinfo(self.dtype)
-        return value if value.is_integer() and limits.min <= value <= limits.max else None
+        return unknown_value(self.dtype, self.settings.invalid)
 
     @property
     def ome(self) -> bool:

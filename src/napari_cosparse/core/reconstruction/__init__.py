@@ -12,6 +12,7 @@ from ._scalars import Scalars, measure
 from ._settings import Settings
 from ._upsample import upsample, upsample_steps
 from ._upsampled import Upsampled
+from ._weights import check_weights
 
 __all__ = [
     "Alignment",
@@ -22,6 +23,7 @@ __all__ = [
     "bicubic",
     "check_alignment",
     "check_target",
+    "check_weights",
     "choose_factor",
     "degrade",
     "gray_values",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.bands import bands
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.rounding import unknown_value
 from napari_cosparse.core.types import Plane
 
 from ._turned_kernels import positions
@@ -72,12 +75,43 @@ class Coverage:
             covered &= (line >= -0.5 - BEYOND - SLACK) & (line <= m - 0.5 + BEYOND + SLACK)
         return covered
 
-    def paste(self, image: Plane) -> Plane:
-        """Put an image of the window onto the whole grid, NaN elsewhere.
+    def unknown_in(self, dtype: np.dtype[Any], invalid: float | None) -> float:
+        """Value of a result where the target does not reach.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Of the result.
+        invalid : float or None
+            Value of the target that means unknown.
+
+        Returns
+        -------
+        float
+            NaN, or of integers the invalid value; NaN too if there is no such pixel.
+
+        Raises
+        ------
+        InputError
+            If there is one, and the type cannot mark it.
+        """
+        value = unknown_value(dtype, invalid)
+        if value is None and not self.whole:
+            raise InputError(
+                f"dtype 'input' ({dtype}) cannot mark the pixels that the target does not "
+                "cover as unknown; use dtype 'float32', or give `invalid`, the value that marks "
+                "unknown samples"
+            )
+        return float("nan") if value is None else value
+
+    def paste(self, image: Plane, unknown: float = float("nan")) -> Plane:
+        """Put an image of the window onto the whole grid.
 
         Parameters
         ----------
         image : ndarray, shape (rows, columns) of the window
+        unknown : float
+            What the other pixels get.
 
         Returns
         -------
@@ -85,12 +119,12 @@ class Coverage:
         """
         if self.whole:
             return image
-        canvas = np.full(self.shape, np.nan, image.dtype)
+        canvas = np.full(self.shape, unknown, image.dtype)
         part = canvas[self.window]
         part[:] = image
         if self.turned is not None:
             for rows in bands(self.size):
-                part[rows][~self._covered(rows).reshape(-1, self.size[1])] = np.nan
+                part[rows][~self._covered(rows).reshape(-1, self.size[1])] = unknown
         return canvas
 
 

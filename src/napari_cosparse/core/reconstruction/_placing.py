@@ -82,23 +82,9 @@ def sampling_operator(
     for n, m, d, start, name in zip(
         guide, target, factor, starts, ("rows", "columns"), strict=True
     ):
-        if not d > 0:
-            raise InputError(f"factor {d:g} along the {name} must be at least 1")
-        if not (np.isfinite(d) and d >= 1 - EDGE):
-            raise InputError(
-                f"factor {d:g} along the {name} is below 1: the target ({m}) would be finer than "
-                f"the guide ({n}). Swap the images, or reduce the target first."
-            )
-        if origin is None and not (m - 1) * d - 0.5 <= n - 1 + EDGE + d / 2:
-            raise InputError(
-                f"factor {d:g} puts {m} target {name} on {m * d:g} pixels, but the guide has {n}. "
-                f"Give the factor {n / m:g}, or leave it out."
-            )
-        if origin is None and m * d < n - d - EDGE:
-            raise InputError(
-                f"factor {d:g} puts {m} target {name} on {m * d:g} of the guide's {n} pixels. "
-                f"Give the factor {n / m:g}, crop the guide, or give the origin of the target."
-            )
+        _check_factor(n, m, d, name)
+        if origin is None:
+            _check_fit(n, m, d, name)
         axes.append(Axis(n, m, d, float(start), blur))
     operator = SamplingOperator(axes[0], axes[1], map_)
     if not operator.inside.any():
@@ -107,6 +93,31 @@ def sampling_operator(
             f"guide {guide}. Align the layers first."
         )
     return operator
+
+
+def _check_factor(n: int, m: int, d: float, name: str) -> None:
+    """Refuse samples that lie closer than pixels of the guide."""
+    if not d > 0:
+        raise InputError(f"factor {d:g} along the {name} must be at least 1")
+    if not (np.isfinite(d) and d >= 1 - EDGE):
+        raise InputError(
+            f"factor {d:g} along the {name} is below 1: the target ({m}) would be finer than "
+            f"the guide ({n}). Swap the images, or reduce the target first."
+        )
+
+
+def _check_fit(n: int, m: int, d: float, name: str) -> None:
+    """Refuse a target that covers more or less than the guide."""
+    if not (m - 1) * d - 0.5 <= n - 1 + EDGE + d / 2:
+        raise InputError(
+            f"factor {d:g} puts {m} target {name} on {m * d:g} pixels, but the guide has {n}. "
+            f"Give the factor {n / m:g}, or leave it out."
+        )
+    if m * d < n - d - EDGE:
+        raise InputError(
+            f"factor {d:g} puts {m} target {name} on {m * d:g} of the guide's {n} pixels. "
+            f"Give the factor {n / m:g}, crop the guide, or give the origin of the target."
+        )
 
 
 def _check_names(phase: str, blur: str) -> None:

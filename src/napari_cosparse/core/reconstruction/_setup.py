@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.bands import each_band
-from napari_cosparse.core.errors import ApartError, InputError
+from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.rounding import to_type
 from napari_cosparse.core.types import Plane
 
 from ._coverage import Coverage
@@ -23,11 +24,11 @@ from ._planarity import smooth_floor
 from ._prior import Prior
 from ._problem import Problem
 from ._recipe import groups_for, guide_strength
-from ._sampling_protocol import Sampling
 from ._scalars import Scalars, noise_of
-from ._scale import Scaled, as_array, as_numbers, scale_target
+from ._scale import as_array, scale_target
 from ._settings import Settings
 from ._upsampled import Upsampled
+from ._weights import confidence, weigh
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,8 @@ class Task:
     settings: Settings
     problem: Problem
     coverage: Coverage
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # of the result
+    unknown: float  # what it has where the target does not reach
     guided: bool
 
     def start(self) -> Plane:
@@ -78,8 +80,8 @@ class Task:
     def finish(self, solution: Solution) -> Upsampled:
         """Bring a solution back to the target's unit, with its provenance."""
         problem, target = self.problem, self.problem.target
-        image = self._finished(solution.image)
-        shown = solution.image if self.settings.dtype == "float32" else self._scaled(image)
+        image = self._in_unit(solution.image)
+        shown = solution.image if self.settings.dtype == "float32" else self._in_ranges(image)
         residual = np.abs(problem.sampling.forward(shown) - target.samples)
         factor, start = problem.sampling.factor, problem.sampling.origin
         origin = tuple(
@@ -94,7 +96,7 @@ class Task:
             "guided": self.guided,
         }
         return Upsampled(
-            image=image,
+            image=self.coverage.paste(image, self.unknown),
             factor=factor,
             origin=(origin[0], origin[1]),
             blur=self.settings.blur,
@@ -110,44 +112,25 @@ class Task:
             parameters=parameters,
         )
 
-    def _finished(self, solved: Plane) -> NDArray[Any]:
-        """Bring an image in ranges to the target's unit and type, and onto the whole grid."""
-        kind = np.dtype(np.float32) if self.settings.dtype == "float32" else self.dtype
-        image = np.empty(solved.shape, kind)
+    def _in_unit(self, solved: Plane) -> NDArray[Any]:
+        """Bring an image in ranges to the target's unit, in its type."""
+        image = np.empty(solved.shape, self.dtype)
 
         def work(rows: slice) -> None:
-            image[rows] = self._in_type(self.problem.target.restore(solved[rows]))
+            image[rows] = to_type(self.problem.target.restore(solved[rows]), self.dtype)
 
         each_band(work, solved.shape, self.problem.prior.map_)
-        return self.coverage.paste(image)
+        return image
 
-    def _scaled(self, image: NDArray[Any]) -> Plane:
-        """Bring a rounded and clipped result to ranges: the figures are those of the result."""
-        part, target = image[self.coverage.window], self.problem.target
-        out = np.empty(part.shape, np.float32)
+    def _in_ranges(self, image: NDArray[Any]) -> Plane:
+        """Bring a rounded and clipped image to ranges: the figures are those of the result."""
+        target, out = self.problem.target, np.empty(image.shape, np.float32)
 
         def work(rows: slice) -> None:
-            out[rows] = (part[rows].astype(np.float64) - target.low) / target.span
+            out[rows] = (image[rows].astype(np.float64) - target.low) / target.span
 
-        each_band(work, part.shape, self.problem.prior.map_)
+        each_band(work, image.shape, self.problem.prior.map_)
         return out
-
-    def _in_type(self, image: Plane) -> NDArray[Any]:
-        """Float32, or rounded and clipped to the target's type where that is asked for."""
-        if self.settings.dtype == "float32":
-            return image.astype(np.float32)
-        if self.dtype.kind == "f":
-            return image.astype(self.dtype)
-        if self.dtype.kind == "b":
-            return image > 0.5  # halfway between False and True
-        limits = np.iinfo(self.dtype)
-        # The ends of 64-bit integers round to float64 numbers beyond them: clip those apart.
-        rounded = np.rint(image)
-        inner = (rounded > limits.min) & (rounded < limits.max)
-        whole = np.where(inner, rounded, 0).astype(self.dtype)
-        whole[rounded >= limits.max] = limits.max
-        whole[rounded <= limits.min] = limits.min
-        return whole
 
 
 def prepare(
@@ -183,40 +166,27 @@ def prepare(
         If an input breaks a rule.
     """
     samples, image = as_array(target, "target"), guide_planes(guide)
-    confidence = _confidence(settings.weights, samples.shape)
-    scaled = scale_target(
-        samples, settings.invalid, confidence > 0, None if whole is None else whole.unit
-    )
-    height, width = image.shape[:2]
-    coverage, sampling = place((height, width), scaled.samples.shape, settings, map_)
-    if settings.dtype == "input" and samples.dtype.kind != "f" and not coverage.whole:
-        raise InputError(
-            f"dtype 'input' ({samples.dtype}) cannot mark the pixels that the target does not "
-            "cover as unknown; use dtype 'float32'"
-        )
-    scaled, weights = _weigh(scaled, confidence, sampling)
-    factor = sampling.factor
-    strength = guide_strength(factor)
-    scaled_guide = _scale_guide(image[coverage.window], settings, strength, map_, whole)
-    bank = groups_for(operators, factor)
-    noise = noise_of(scaled, settings.noise) if whole is None else whole.noise
+    given = confidence(settings.weights, samples.shape)
+    unit = None if whole is None else whole.unit
+    scaled = scale_target(samples, settings.invalid, given > 0, unit)
+    coverage, sampling = place(image.shape[:2], scaled.samples.shape, settings, map_)
+    dtype = np.dtype(np.float32) if settings.dtype == "float32" else samples.dtype
+    unknown = coverage.unknown_in(dtype, settings.invalid)
+    scaled, weights = weigh(scaled, given, sampling)
+    scaled_guide = _scale_guide(image[coverage.window], settings, sampling.factor, map_, whole)
+    bank = groups_for(operators, sampling.factor)
     filled = fill_nearest(scaled.samples, scaled.known)
+    floor = smooth_floor(filled, scaled.known, sampling)
     problem = Problem(
         sampling=sampling,
         target=scaled,
-        prior=Prior(
-            bank,
-            coverage.size,
-            scaled_guide,
-            map_,
-            smooth_floor(filled, scaled.known, sampling),
-        ),
-        noise=noise,
+        prior=Prior(bank, coverage.size, scaled_guide, map_, floor),
+        noise=noise_of(scaled, settings.noise) if whole is None else whole.noise,
         weights=weights,
         responses=bank.weight_sum * coverage.pixels,
         whole=whole,
     )
-    task = Task(settings, problem, coverage, samples.dtype, scaled_guide is not None)
+    task = Task(settings, problem, coverage, dtype, unknown, scaled_guide is not None)
     task.check()
     return task
 
@@ -224,7 +194,7 @@ def prepare(
 def _scale_guide(
     planes: NDArray[Any],
     settings: Settings,
-    strength: float,
+    factor: tuple[float, float],
     map_: Map,
     whole: Scalars | None,
 ) -> ScaledGuide | None:
@@ -233,27 +203,4 @@ def _scale_guide(
         span = whole.guide
     else:
         span = guide_range(planes, map_) if settings.guided else None
-    return None if span is None else ScaledGuide(planes, *span, strength)
-
-
-def _confidence(weights: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Confidence of each sample as given."""
-    given = np.ones(shape) if weights is None else as_numbers(weights, "weights")
-    if given.shape != shape:
-        raise InputError(f"weights have shape {given.shape}; it must be the target's, {shape}")
-    wrong = given[~(np.isfinite(given) & (given >= 0))]
-    if wrong.size:
-        raise InputError(
-            f"weights have the value {wrong[0]:g}; they must be finite and at least 0 (0 means "
-            "unknown)"
-        )
-    return given
-
-
-def _weigh(scaled: Scaled, given: NDArray[np.float64], sampling: Sampling) -> tuple[Scaled, Plane]:
-    """Known samples and their confidence, with mean 1 over the known ones."""
-    known = scaled.known & sampling.inside
-    if not known.any():
-        raise ApartError("no known sample of the target lies on the guide; check the origin")
-    confidence = np.where(known, given / given[known].mean(), 0.0).astype(np.float32)
-    return replace(scaled, known=known), confidence
+    return None if span is None else ScaledGuide(planes, *span, guide_strength(factor))

@@ -78,8 +78,8 @@ def upsample(
         False leaves the guide out.
     origin : tuple of float, optional
         Position (row, column) of sample (0, 0) on the guide's pixel grid, in pixels; overrides
-        `phase`. The target may then cover a part of the guide only: the result is NaN farther
-        than two samples outside.
+        `phase`. The target may then cover a part of the guide only: farther than two samples
+        outside the result is NaN, or `invalid` where it is of integers.
     transform : array_like, shape (3, 3), or Registration, optional
         Maps guide pixel (row, column, 1) to target pixel (row, column, 1), as registering the
         target to the guide gives it; instead of factor, phase and origin. The target may be

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from napari_cosparse.core.rounding import to_type
+
 from ._frame import Matrix
 from ._warp_cubic import HALO, coefficients
 from ._warp_taps import Positions, blend, nearest, taps
-from ._warp_types import to_type
 
 BLOCK = 256  # rows and columns of the result at a time: what is fastest
 ROUND_OFF = 1e-6  # pixels by which a position may miss the image's border

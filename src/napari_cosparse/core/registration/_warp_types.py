@@ -1,4 +1,4 @@
-"""Types of images: what may fill the outside, and how numbers go back into a type."""
+"""Types of images: what may fill the outside, and what limits cubic interpolation."""
 
 from __future__ import annotations
 
@@ -61,36 +61,3 @@ def input_limits(image: NDArray[Any]) -> tuple[Any, Any] | None:
     if image.dtype.kind not in "ui" or not image.size:
         return None
     return int(image.min()), int(image.max())
-
-
-def to_type(
-    values: NDArray[np.float64], dtype: DType, limits: tuple[Any, Any] | None
-) -> NDArray[Any]:
-    """Round and clip numbers into a type.
-
-    Parameters
-    ----------
-    values : ndarray, float64
-        Finite numbers.
-    dtype : dtype
-        Type of the result; a mask is true from one half on.
-    limits : tuple of number, or None
-        Range to clip integers to; that of the type if None.
-
-    Returns
-    -------
-    ndarray of `dtype`
-        The numbers.
-    """
-    if dtype.kind == "b":
-        return np.asarray(values >= 0.5)
-    if dtype.kind == "f":
-        return values.astype(dtype)
-    info = np.iinfo(dtype)
-    low, high = limits or (info.min, info.max)
-    whole = np.rint(values)
-    # float64 cannot hold the largest 64-bit integers: compare first, then convert the rest
-    above, below = whole >= float(high), whole <= float(low)
-    result = np.where(above | below, 0.0, whole).astype(dtype)
-    result[above], result[below] = high, low
-    return result
