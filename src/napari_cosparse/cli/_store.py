@@ -11,6 +11,7 @@ from napari_cosparse.api import upsample_to_store_steps
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import drain
 from napari_cosparse.io import ZarrImage, in_zarr, open_zarr
+from napari_cosparse.tiles import Stored
 
 from ._inputs import as_gray, colour_of, load_image
 from ._resume import stoppable
@@ -71,20 +72,32 @@ def run(arguments: Namespace) -> None:
         resume=arguments.resume,
         colour=(_target_colour(target), colour_of(guide, "guide")),
         **_axes(target, guide),
-        factor=arguments.factor,
-        phase=arguments.phase or "centre",
-        transform=read_option(arguments, _plane(target), _plane(guide)),
-        blur=arguments.blur,
-        noise=arguments.noise,
-        invalid=arguments.invalid,
-        guided=not arguments.unguided,
-        solver=arguments.solver,
-        seed=arguments.seed,
-        dtype=arguments.dtype or "float32",
+        **_settings(arguments, target, guide),
     )
     say(next(steps).stage)  # the estimate
     with closing(steps), stoppable(arguments.out), bar() as report:
         stored = drain(_rest(steps), report)
+    _summarise(stored)
+
+
+def _settings(arguments: Namespace, target: ZarrImage, guide: ZarrImage) -> dict[str, Any]:
+    """Keywords of `upsample`."""
+    return {
+        "factor": arguments.factor,
+        "phase": arguments.phase or "centre",
+        "transform": read_option(arguments, _plane(target), _plane(guide)),
+        "blur": arguments.blur,
+        "noise": arguments.noise,
+        "invalid": arguments.invalid,
+        "guided": not arguments.unguided,
+        "solver": arguments.solver,
+        "seed": arguments.seed,
+        "dtype": arguments.dtype or "float32",
+    }
+
+
+def _summarise(stored: Stored) -> None:
+    """Say what was done."""
     if stored.resumed:
         say(f"{stored.resumed} of {stored.blocks} blocks were there from an earlier run")
     if stored.compared:
