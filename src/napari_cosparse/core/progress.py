@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -59,3 +60,56 @@ def drain(
             return end.value  # type: ignore[no-any-return]
         if report is not None:
             report(progress)
+
+
+def retold(
+    steps: Generator[S, None, T], tell: Callable[[S], Progress]
+) -> Generator[Progress, None, T]:
+    """Report each step of a computation in other words.
+
+    Parameters
+    ----------
+    steps : generator
+        The computation.
+    tell : callable
+        Makes a report of what it yields.
+
+    Yields
+    ------
+    Progress
+        At each step.
+
+    Returns
+    -------
+    T
+        What the generator returns.
+    """
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        yield tell(step)
+
+
+def reported(steps: Generator[None, None, T], progress: Progress) -> Generator[Progress, None, T]:
+    """Report one and the same progress at each step of a computation.
+
+    Parameters
+    ----------
+    steps : generator
+        The computation.
+    progress : Progress
+        What to say of it.
+
+    Yields
+    ------
+    Progress
+        At each step.
+
+    Returns
+    -------
+    T
+        What the generator returns.
+    """
+    return (yield from retold(steps, lambda _: progress))

@@ -8,7 +8,7 @@ from typing import Any
 
 from napari_cosparse.core.errors import ApartError
 from napari_cosparse.core.operators import OperatorPair
-from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.progress import Progress, reported
 from napari_cosparse.core.reconstruction import Settings
 
 from ._as_source import as_source
@@ -21,10 +21,9 @@ from ._finish import finish
 from ._job import make_job
 from ._lock import alone
 from ._output import as_output, check_output
-from ._reported import UNITS, reported
 from ._sources import Colour
 from ._stored import Stored
-from ._survey import survey
+from ._survey import UNITS, survey
 from ._threads import Asked
 from ._work import Work
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.progress import Progress, reported
 from napari_cosparse.core.reconstruction import Scalars
 
 from ._lie import block_samples, count_on_guide
 from ._look import Looked, known_samples, look_at_guide, look_at_target, scalars_of
 from ._memory import in_words
-from ._reported import UNITS, reported
 from ._work import Work
 
+UNITS = 1000  # of progress, for each block
 Found = tuple[tuple[int, ...], tuple[int, ...], int | None, Scalars | None]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.mapping import Map
-from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.progress import Progress, reported
 
 from ._candidates import draw_positions
 from ._images import Chunked, Image, as_image
@@ -21,7 +20,6 @@ from ._settings import Settings
 ROOM = 1 << 26  # bytes of chunked images that are kept between looking and drawing
 
 Patches = NDArray[np.float32]
-T = TypeVar("T")
 
 
 def as_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], side: int) -> list[tuple[Image, Image]]:
@@ -68,7 +66,7 @@ def sample_patches(
     for done, ((u, v), rng) in enumerate(zip(pairs, streams, strict=True)):
         view = View((u, v), settings).within(share)
         views.append(view)
-        parts = yield from _reported(
+        parts = yield from reported(
             look_for_patches(view, rng, map_), Progress("choosing patches", done, total)
         )
         found.append(parts)
@@ -85,19 +83,9 @@ def sample_patches(
     for view, parts, count, rng in zip(views, found, counts, streams, strict=True):
         gathering = _gather_pair(view, draw_positions(parts, count, rng), rng, map_)
         progress = Progress("reading patches", len(pairs), total)
-        drawn.append((yield from _reported(gathering, progress)))
+        drawn.append((yield from reported(gathering, progress)))
     left, right = (np.concatenate(side, axis=1) for side in zip(*drawn, strict=True))
     return (left, right), tuple(number for number, most in enumerate(available, 1) if not most)
-
-
-def _reported(steps: Generator[None, None, T], progress: Progress) -> Generator[Progress, None, T]:
-    """Report one and the same progress at each step."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        yield progress
 
 
 def _gather_pair(

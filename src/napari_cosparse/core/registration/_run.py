@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from napari_cosparse.core.descent import Stop
-from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.progress import Progress, retold
 
 from ._answer import Walked
 from ._cascade import Outcome, decide, describe
@@ -125,18 +125,14 @@ def _stays(task: Task, outcome: Outcome, verdict: Verdict, found: Determined) ->
 
 def _with_matrix(task: Task, steps: Generator[Progress, None, T]) -> Generator[Progress, None, T]:
     """Say where the solver is in pixels, so that who cancels may keep the best so far."""
-    while True:
-        try:
-            progress = next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        if isinstance(progress, Walked):
-            matrix = task.matrix(progress.tau) if progress.scene is task.scene else None
-            progress = MotionProgress(
-                progress.stage, progress.step, progress.total, progress.cost, matrix
-            )
-        yield progress
+
+    def tell(progress: Progress) -> Progress:
+        if not isinstance(progress, Walked):
+            return progress
+        matrix = task.matrix(progress.tau) if progress.scene is task.scene else None
+        return MotionProgress(progress.stage, progress.step, progress.total, progress.cost, matrix)
+
+    return (yield from retold(steps, tell))
 
 
 def _determined(scene: Scene, outcome: Outcome, start: Matrix) -> Determined:
