@@ -118,6 +118,23 @@ def tall_pixels(fixed, moving):
     return {"pixel_size_moving": (2, 1)}, fixed, low, there @ TURNED
 
 
+def aslant(fixed, moving):
+    """Both images are sheared, and shown as they are: rigid in the world."""
+    axes = np.array([[1, 0.1], [0.05, 1.1]])
+    skewed = np.linalg.inv(axes) @ TURNED[:2, :2] @ axes
+    truth = motion(0, (7.3, -5.6), skewed, SHAPE)
+    told = {"pixel_size_fixed": axes, "pixel_size_moving": axes}
+    return told, *moved_pair(truth, SHAPE), truth
+
+
+def aslant_mirrored(fixed, moving):
+    """Columns reversed: the axes lean the other way."""
+    told, fixed, moving, truth = aslant(fixed, moving)
+    told["pixel_size_moving"] = told["pixel_size_moving"] * [[1, -1], [-1, 1]]
+    told |= {"allow_reflection": True, "verdict": True, "max_rotation": 10}
+    return told, fixed, moving[:, ::-1], MIRROR @ truth
+
+
 def part(fixed, moving):
     return {"region": (30, 60, 400, 500)}, fixed, moving, TURNED
 
@@ -127,7 +144,9 @@ def mirrored(fixed, moving):
     return keywords, fixed, moving[:, ::-1], MIRROR @ TURNED
 
 
-@pytest.mark.parametrize("case", [holes, masks, colour, tall_pixels, part, mirrored])
+@pytest.mark.parametrize(
+    "case", [holes, masks, colour, tall_pixels, aslant, aslant_mirrored, part, mirrored]
+)
 def test_real_input(case):
     keywords, fixed, moving, truth = case(*images())
     found = run(fixed, moving, **keywords)
@@ -280,24 +299,26 @@ def test_places_beyond_a_window_weigh_nothing():
     corner=st.tuples(st.floats(-30, 90), st.floats(-30, 120)),
     scale=st.sampled_from([0.25, 1 / 3, 0.5, 1.0]),
     ratios=st.tuples(st.sampled_from([1, 2, 3]), st.sampled_from([1, 2, 1.25, 2.5])),
+    slant=st.sampled_from([0.0, 0.0, 0.2, -0.35]),
     reverse=st.booleans(),
 )
-def test_windows_show_what_lies_there(corner, scale, ratios, reverse):
+def test_windows_show_what_lies_there(corner, scale, ratios, slant, reverse):
     sizes = scale / np.array(ratios)
     rows, columns = np.indices((90, 120))
     to_working = np.diag([*sizes, 1.0])
-    to_working[:2, 2] = 0.3, -0.2
+    to_working[:2, 1:] += [[slant * sizes[1], 0.3], [0, -0.2]]
     ramps = [
         Grid(Source(ramp.astype(float), "the image"), to_working, scale, 50 if reverse else None)
         for ramp in (rows, columns)
     ]
     shown = [grid._cell(np.array(corner), 24) for grid in ramps]
     place = shown[0][2]
-    assert np.abs(place - corner).max() <= 0.5 * max(sizes) / scale + 1e-9
+    assert np.abs(place - corner).max() <= 0.5 * max(sizes) / scale * (not slant) + 1e-9
     known = minimum_filter(shown[0][1] & shown[1][1], 9)  # what fills holes rings around them
     down, right = (scale * (place[axis] + np.arange(24)) for axis in (0, 1))
     right = 50 - right if reverse else right
-    expected = np.meshgrid((down - 0.3) / sizes[0], (right + 0.2) / sizes[1], indexing="ij")
+    away = np.stack(np.meshgrid(down - 0.3, right + 0.2, indexing="ij"), -1)
+    expected = np.moveaxis(away @ np.linalg.inv(to_working[:2, :2]).T, -1, 0)
     # resampling blurs, which bends a ramp near the window's border
     inner = known & (np.indices((24, 24)).min(0) > 5) & (np.indices((24, 24)).max(0) < 18)
     for (image, _, _), truth in zip(shown, expected, strict=True):

@@ -158,9 +158,15 @@ def test_unit_of_the_pixel_size_does_not_matter(pair):
     np.testing.assert_allclose(run(*pair, **sizes).matrix, plain().matrix, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [(0, 1), (-1, 1), (np.nan, 1), (1,)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        *((0, 1), (-1, 1), (np.nan, 1), (1,), "ab"),
+        *([[1, 0], [0, -1]], [[1, 2], [2, 4]], [[1, np.nan], [0, 1]], np.eye(3)),
+    ],
+)
 def test_impossible_pixel_size_is_refused(pair, size):
-    with pytest.raises(InputError, match=r"pixel size.*fixed image"):
+    with pytest.raises(InputError, match=r"(?s)pixel size.*fixed image"):
         run(*pair, pixel_size_fixed=size)
 
 
@@ -371,3 +377,33 @@ def test_costs_of_the_steps_are_reported(pair):
     assert count > 0
     assert found.history in [tuple(fine[i : i + count]) for i in range(len(fine))]
     assert found.history[-1] == min(fine)
+
+
+SKEW = np.array([[1, 0.2], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("axes", "group"),
+    [((np.eye(2), SKEW), "SE"), ((SKEW.T * (1, 1.3), SKEW * 0.9), "SE"), ((SKEW, 2 * SKEW), "SO")],
+)
+def test_rigid_motion_of_the_world_between_sheared_images(axes, group):
+    """No rigid motion between pixels: affine would have to be chosen without knowing the axes."""
+    shift = (0, 0) if group == "SO" else (4.3, -6.2)
+    linear = np.linalg.solve(axes[1], motion(-11)[:2, :2] @ axes[0])
+    truth = motion(0, shift, linear)
+    fixed, moving = view(picture()), folded(view(picture(), truth))
+    sizes = {"pixel_size_fixed": axes[0], "pixel_size_moving": axes[1]}
+    found = run(fixed, moving, group=group, **sizes)
+    assert found.trusted, found.because
+    assert error(found.matrix, truth) < 0.1
+    turn = axes[1] @ found.matrix[:2, :2] @ np.linalg.inv(axes[0])
+    np.testing.assert_allclose(turn @ turn.T, np.eye(2), atol=1e-6)
+    assert found.pixel_size_moving == pytest.approx(tuple(np.linalg.norm(axes[1], axis=0)))
+    assert found.parameters["pixel_axes"][1] == axes[1].tolist()
+
+
+def test_matrix_of_axes_without_shear_is_a_pair_of_sizes(pair):
+    """Turned as a whole, which only says where to look."""
+    axes = 2 * motion(5)[:2, :2]
+    found = run(*pair, pixel_size_fixed=axes, pixel_size_moving=axes)
+    np.testing.assert_allclose(found.matrix, run(*pair).matrix, atol=1e-3)

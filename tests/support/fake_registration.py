@@ -8,6 +8,13 @@ import numpy as np
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.progress import Progress
 
+NAMES = "fixed", "moving"
+
+
+def sides(size):
+    """Height and width of a pixel that may be a parallelogram."""
+    return tuple(np.hypot(*size).tolist()) if np.ndim(size) == 2 else size
+
 
 @dataclass(frozen=True)
 class FakeRegistration:
@@ -61,8 +68,7 @@ class FakeRegister:
             np.eye(3) if start is None else start,
             self.calls[-1][0].shape[:2],
             self.calls[-1][1].shape[:2],
-            keywords.get("pixel_size_fixed", (1.0, 1.0)),
-            keywords.get("pixel_size_moving", (1.0, 1.0)),
+            *(sides(keywords.get(f"pixel_size_{name}", (1.0, 1.0))) for name in NAMES),
             trusted=self.trusted,
             because=self.because,
         )

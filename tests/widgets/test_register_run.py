@@ -1,7 +1,11 @@
 """The registration panel with the real core, on layers as users have them."""
 
 import numpy as np
+import pytest
+from napari.layers import Image
 
+from napari_cosparse.core.registration import apply_transform
+from napari_cosparse.core.registration._frame import corner_motion
 from napari_cosparse.io import make_scene
 from napari_cosparse.layers import METADATA_KEY
 
@@ -111,3 +115,24 @@ def test_mask_that_is_too_small_is_told_before_the_run(register_panel, viewer):
     ]
     assert "'mask' leaves at most 3 pixels of 'photo'; at least 256" in register_panel.about.text()
     assert not register_panel.button.isEnabled()
+
+
+@pytest.mark.parametrize("flip", [1, -1])
+def test_sheared_layer_is_moved_rigidly_in_the_world(register_panel, viewer, press, flip):
+    """Its pixels are parallelograms: no rigid motion between pixels would fit."""
+    scene = make_scene((200, 240), seed=1)
+    place = {"scale": (0.5, flip * 0.6), "shear": [0.25], "units": "um"}
+    axes = np.array([Image(np.zeros((2, 2)), **place).data_to_world(p) for p in np.eye(2)]).T
+    c, s = 0.5 * np.cos(0.12), 0.5 * np.sin(0.12)
+    truth = np.eye(3)
+    truth[:2, :2] = np.linalg.solve(axes, [[c, -s], [s, c]])
+    truth[:2, 2] = (100, 110) - truth[:2, :2] @ (99.5, 119.5)
+    viewer.add_image(scene.guide, rgb=True, name="photo", scale=(0.5, 0.5), units="um")
+    moving = apply_transform(scene.depth.astype(float), np.linalg.inv(truth), shape=(200, 220))
+    viewer.add_image(moving, name="depth", **place)
+    register_panel.choose(viewer.layers["photo"], viewer.layers["depth"])
+    press(register_panel)
+    text = register_panel.message.text()
+    assert text.startswith("Trusted"), text
+    found = register_panel.tools.found.matrix
+    assert corner_motion(found, truth, (200, 240)) < 0.5

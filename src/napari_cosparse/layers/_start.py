@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from napari.layers import Image
 from numpy.typing import ArrayLike
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.registration import pixel_shape
 
 from ._grid import Grid, in_units_of, unplaced
 from ._read import levels_of
@@ -28,6 +30,9 @@ class Start:
         columns are reversed.
     pixel_size_fixed, pixel_size_moving : tuple of float
         Along rows and columns, in the fixed layer's units.
+    pixels_fixed, pixels_moving : tuple
+        The same for `register`; where the layer is sheared, two rows of the matrix from steps in
+        pixels to steps in a world that is turned with it.
     overlap : float
         Share of the fixed image that lies on the moving one.
     mirrored : bool
@@ -41,6 +46,8 @@ class Start:
     matrix: Matrix
     pixel_size_fixed: tuple[float, float]
     pixel_size_moving: tuple[float, float]
+    pixels_fixed: tuple[Any, Any]
+    pixels_moving: tuple[Any, Any]
     overlap: float
     mirrored: bool
     informative: bool
@@ -69,19 +76,29 @@ def start_from(fixed: Grid, moving: Grid) -> Start:
         if abs(np.linalg.det(grid.matrix[:2, :2])) < np.finfo(float).tiny:
             raise InputError(f"layer {grid.name!r} is squashed to a line by its transforms")
     ours, note = in_units_of(fixed, moving)
-    matrix = np.linalg.inv(ours) @ fixed.matrix
-    mirrored = bool(np.linalg.det(matrix[:2, :2]) < 0)
-    if mirrored:
-        matrix = mirror(moving.shape) @ matrix
+    mirrored = bool(np.linalg.det(ours[:2, :2]) * np.linalg.det(fixed.matrix[:2, :2]) < 0)
+    seen = ours @ mirror(moving.shape) if mirrored else ours
+    matrix = np.linalg.inv(seen) @ fixed.matrix
     return Start(
         matrix=matrix,
         pixel_size_fixed=pixel_size(fixed.matrix),
         pixel_size_moving=pixel_size(ours),
+        pixels_fixed=_pixels(fixed.matrix),
+        pixels_moving=_pixels(seen),
         overlap=overlap_of(matrix, fixed.shape, moving.shape),
         mirrored=mirrored,
         informative=not unplaced(fixed, moving),
         note=note,
     )
+
+
+def _pixels(matrix: Matrix) -> tuple[Any, Any]:
+    """Sides of a pixel; of a parallelogram its edges."""
+    shape = pixel_shape(matrix[:2, :2])
+    if not shape[0, 1]:
+        return pixel_size(matrix)
+    (height, slant), (_, width) = shape.tolist()
+    return (height, slant), (0.0, width)
 
 
 def mirror(shape: tuple[int, int]) -> Matrix:

@@ -23,7 +23,7 @@ from ._register_found import Found
 from ._register_job import masks, registering, start_keywords
 from ._register_points import Pairs, apart_text, fit_text
 from ._register_script import register_script
-from ._register_text import SHEARED, couple_text, flaws, motion_text, verdict
+from ._register_text import couple_text, flaws, motion_text, verdict
 from ._register_tools import NOT_MOVED, Tools
 from ._runner import Steps
 
@@ -131,8 +131,7 @@ class RegisterPanel(Panel):
         """Say what about the layers may be why a motion does not fit, or not exactly."""
         if self._run is None:
             return []
-        told = flaws(self._run, str(outcome.group))
-        told = [one for one in told if one == SHEARED or not outcome.trusted]
+        told = [] if outcome.trusted else flaws(self._run, str(outcome.group))
         if self._run_points is not None:
             told.insert(0, apart_text(self._run, self._run_points, outcome.matrix))
         return told

@@ -52,8 +52,8 @@ def start_keywords(
     start = pair.start
     told: dict[str, Any] = {"initial": None, "points": None, "search": how == "search"}
     if start.informative:
-        told["pixel_size_fixed"] = start.pixel_size_fixed
-        told["pixel_size_moving"] = start.pixel_size_moving
+        told["pixel_size_fixed"] = start.pixels_fixed
+        told["pixel_size_moving"] = start.pixels_moving
     if how == "points":
         if points[0] is None or points[1] is None:
             raise InputError("Add two layers of points: one on each image, in the same order.")

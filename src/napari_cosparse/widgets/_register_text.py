@@ -16,8 +16,8 @@ HELP = {  # in the words of the panel, for what the core advises in those of its
 }
 START = "give a"  # how the core's advice begins that the above stands for
 SHEARED = (
-    "The layers are sheared against one another: choose Motion: affine (A) or area-preserving "
-    "(SA); the others leave it, and are off by as much."
+    "The layers are displayed sheared against one another, and stay so: if they are not in truth, "
+    "undo that or choose Motion: affine (A)."
 )
 MIRRORED = (
     "The {} layer is displayed mirrored ({}), and stays so: if its image is none, undo that, or "

@@ -3,6 +3,7 @@
 from ._apply import apply_to_labels, apply_transform
 from ._apply_checks import Registered, invertible, plan_warp
 from ._apply_points import Extent, apply_to_points, apply_to_shapes, moving_extent
+from ._pixel import pixel_shape
 from ._points import point_misfits
 from ._register import register, register_steps
 from ._registration import Registration
@@ -26,6 +27,7 @@ __all__ = [
     "input_limits",
     "invertible",
     "moving_extent",
+    "pixel_shape",
     "plan_warp",
     "point_misfits",
     "register",

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from napari_cosparse.core.types import Mask, Plane
 
 from ._frame import Matrix
+from ._pixel import SAME, sides_of
 from ._pyramid import Level, Windows, make_level
+from ._resampling import resampled, sampled
 from ._sides import fill
-from ._working import SAME, Source, block_means, resampled
+from ._working import Source, block_means
 
+SPARE = 3  # blocks of pixels around those that are resampled aslant
 RIM = 3  # pixels: border of a window that serves the patches of its other pixels only
 Corner = NDArray[np.float64]
 
@@ -27,7 +30,7 @@ class Grid:
     source : Source
         The image.
     to_working : ndarray, shape (3, 3)
-        Pixel of the image -> pixel of the working grid; neither turns nor mirrors.
+        Pixel of the image -> pixel of the working grid; may shear, but does not mirror.
     scale : float
         Working pixels per pixel of this grid. Pixel 0 of both coincides.
     last_column : int, optional
@@ -46,7 +49,7 @@ class Grid:
         ----------
         corners : ndarray, shape (n, 2)
             Where the windows shall begin, in pixels of this grid; they will to half a pixel of the
-            image.
+            image, or exactly where that is sheared.
         side : int
             Their side, in pixels of this grid.
 
@@ -72,6 +75,8 @@ class Grid:
         return image[:, ::-1], known[:, ::-1], np.array([place[0], last - place[1] - side + 1])
 
     def _read(self, corner: Corner, side: int) -> tuple[Plane, Mask, Corner]:
+        if self.to_working[0, 1] or self.to_working[1, 0]:
+            return (*self._read_sheared(corner, side), corner)
         steps, offset = np.diag(self.to_working)[:2], self.to_working[:2, 2]
         ratio = self.scale / steps  # pixels of the image per pixel of the grid
         factor = max(1, int(np.floor(ratio.min() + SAME)))
@@ -85,6 +90,20 @@ class Grid:
             middle_value = image[known].mean() if known.any() else 0.0
             image, known = resampled(np.where(known, image, middle_value), known, rest)
         return image[:side, :side], known[:side, :side], place
+
+    def _read_sheared(self, corner: Corner, side: int) -> tuple[Plane, Mask]:
+        """Read blocks around a window whose pixels lie aslant on the image, and resample them."""
+        linear, shift = self.to_working[:2, :2], self.to_working[:2, 2]
+        factor = max(1, int(np.floor((self.scale / sides_of(linear)).min() + SAME)))
+        back = np.linalg.inv(linear) * self.scale / factor  # to steps of blocks of pixels
+        first = np.linalg.solve(linear, corner * self.scale - shift)  # in pixels of the image
+        ends = np.array([[0, 0], [0, side - 1], [side - 1, 0], [side - 1, side - 1]]) @ back.T
+        low = np.floor(first / factor + ends.min(0)).astype(int) - SPARE
+        count = np.ceil(np.ptp(ends, axis=0)).astype(int) + 2 * SPARE + 1
+        image, known = _padded(self.source, low * factor, count, factor)
+        middle_value = image[known].mean() if known.any() else 0.0
+        begin = (first - (factor - 1) / 2) / factor - low
+        return sampled(np.where(known, image, middle_value), known, back, begin, (side, side))
 
 
 def _padded(

@@ -55,8 +55,10 @@ def axes_of(pixel_size: Any, name: str) -> Axes:  # noqa: ANN401 - whatever the 
         raise InputError(f"pixel size of {name} holds no numbers: {error}") from None
     if size.shape == (2,) and np.isfinite(size).all() and (size > 0).all():
         return np.diag(size)
-    if size.shape == (2, 2) and np.linalg.det(size) > SAME * float((size**2).sum()):
-        return size
+    if size.shape == (2, 2) and np.isfinite(size).all():
+        (a, b), (c, d) = size.tolist()
+        if a * d - b * c > SAME * float((size**2).sum()):
+            return size
     raise InputError(
         f"pixel size {pixel_size} of {name} must be two positive numbers (rows, columns), or a "
         "(2, 2) matrix of positive determinant from pixel steps to the world; mirror the image "
@@ -64,7 +66,7 @@ def axes_of(pixel_size: Any, name: str) -> Axes:  # noqa: ANN401 - whatever the 
     )
 
 
-def shape_of(axes: Axes) -> Axes:
+def pixel_shape(axes: Axes) -> Axes:
     """Take out how an image is turned: what is left says which motions are rigid.
 
     Parameters

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._fine import Fine
+from ._pixel import axes_of, is_general, sides_of
 from ._scene import Scene
 from ._settings import RegisterSettings
 from ._working import Source
@@ -36,15 +39,15 @@ def record(
     return {
         "fixed_shape": sources[0].shape,
         "moving_shape": sources[1].shape,
-        "pixel_size_fixed": _pair(settings.pixel_size_fixed),
-        "pixel_size_moving": _pair(settings.pixel_size_moving),
+        "pixel_size_fixed": _pair(sources[0]),
+        "pixel_size_moving": _pair(sources[1]),
         "parameters": _parameters(settings, scene, fine),
     }
 
 
-def _pair(values: tuple[float, float]) -> tuple[float, float]:
-    first, second = values
-    return float(first), float(second)
+def _pair(source: Source) -> tuple[float, float]:
+    rows, columns = sides_of(axes_of(source.pixel_size, source.name))
+    return float(rows), float(columns)
 
 
 def _parameters(settings: RegisterSettings, scene: Scene, fine: Fine) -> dict[str, Any]:
@@ -57,6 +60,10 @@ def _parameters(settings: RegisterSettings, scene: Scene, fine: Fine) -> dict[st
     out["points"] = (
         None if settings.points is None else [points.tolist() for points in settings.points]
     )
+    sizes = settings.pixel_size_fixed, settings.pixel_size_moving
+    out["pixel_axes"] = [
+        np.asarray(size, np.float64).tolist() if is_general(size) else None for size in sizes
+    ]
     out["masked"] = [settings.mask_fixed is not None, settings.mask_moving is not None]
     out["levels"] = len(scene.fixed)
     out["working_shapes"] = [list(scene.frame.shape_fixed), list(scene.frame.shape_moving)]

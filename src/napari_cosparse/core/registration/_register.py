@@ -28,8 +28,8 @@ def register(
     mask_fixed: Any = None,  # noqa: ANN401
     mask_moving: Any = None,  # noqa: ANN401
     invalid: tuple[float | None, float | None] = (None, None),
-    pixel_size_fixed: tuple[float, float] = (1.0, 1.0),
-    pixel_size_moving: tuple[float, float] = (1.0, 1.0),
+    pixel_size_fixed: Any = (1.0, 1.0),  # noqa: ANN401 - a pair or a matrix
+    pixel_size_moving: Any = (1.0, 1.0),  # noqa: ANN401
     region: tuple[int, int, int, int] | None = None,
     search: bool | None = None,
     max_rotation: float | None = None,
@@ -75,8 +75,9 @@ def register(
         Nonzero where an image may be used.
     invalid : pair of float or None
         Value that means unknown, in the fixed and in the moving image.
-    pixel_size_fixed, pixel_size_moving : pair of float
-        Rows and columns, in any unit that both share.
+    pixel_size_fixed, pixel_size_moving : pair of float, or array_like, shape (2, 2)
+        Rows and columns, in any unit that both share. For an image that is sheared, the matrix from
+        steps in pixels (row, column) to steps in the world, where the motion is then meant.
     region : (row, column, row, column), optional
         Part of the fixed image to register: first row and column, and those after the last.
     search : bool, optional

@@ -54,7 +54,7 @@ class Registration:
     fixed_shape, moving_shape : tuple of int
         Rows and columns of the images.
     pixel_size_fixed, pixel_size_moving : tuple of float
-        As given.
+        Height and width of a pixel.
     residual : ndarray, shape (8, 8), or None
         Shift that is left in each part of the fixed image, in moving pixels; NaN where there is
         nothing to tell by.

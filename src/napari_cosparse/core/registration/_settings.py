@@ -37,8 +37,8 @@ class RegisterSettings:
     mask_fixed: Any = None
     mask_moving: Any = None
     invalid: tuple[float | None, float | None] = (None, None)
-    pixel_size_fixed: tuple[float, float] = (1.0, 1.0)
-    pixel_size_moving: tuple[float, float] = (1.0, 1.0)
+    pixel_size_fixed: Any = (1.0, 1.0)
+    pixel_size_moving: Any = (1.0, 1.0)
     region: tuple[int, int, int, int] | None = None
     search: bool | None = None
     max_rotation: float | None = None

@@ -14,6 +14,7 @@ from napari_cosparse.core.operators import OperatorPair
 from ._cascade import FIRST_ROTATION, Order
 from ._frame import Matrix
 from ._mosaic import Grid
+from ._pixel import coinciding, is_general
 from ._points import from_points
 from ._scene import Scene, make_scene
 from ._settings import RegisterSettings
@@ -217,9 +218,7 @@ def _start(scene: Scene, settings: RegisterSettings, to_working: tuple[Matrix, M
         )
         return frame.from_pixels(from_points(fixed, moving, settings.group))
     if settings.initial is None:
-        sizes = settings.pixel_size_fixed, settings.pixel_size_moving
-        ratio = np.divide(*sizes)
-        initial = np.diag([*ratio, 1.0])
+        initial = coinciding(settings.pixel_size_fixed, settings.pixel_size_moving)
     else:
         initial = settings.initial
     pixels = to_working[1] @ initial @ np.linalg.inv(to_working[0])
@@ -233,6 +232,8 @@ def _start(scene: Scene, settings: RegisterSettings, to_working: tuple[Matrix, M
 
 def _order(settings: RegisterSettings, start: Matrix) -> Order:
     given = settings.initial is not None or settings.points is not None
+    sizes = settings.pixel_size_fixed, settings.pixel_size_moving
+    given = given or any(is_general(size) for size in sizes)  # matrices say how images are turned
     largest = settings.max_scale or SCALE_SEARCH.get(settings.group, 1.0)
     plan = Plan(
         FIRST_ROTATION if settings.max_rotation is None else settings.max_rotation,

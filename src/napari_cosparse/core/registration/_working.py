@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import affine_transform, gaussian_filter
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.types import Mask, Plane
 
 from ._frame import Matrix
+from ._pixel import SAME, Axes, axes_of, pixel_shape, sides_of
+from ._resampling import extent, resampled, straightened
 from ._sides import LEAST_SIDE, Side, check_mask, luminance, make_side
 
 LARGEST = 2048  # pixels: longer sides are reduced before registration
 ENOUGH = 0.5  # share of known pixels that make a reduced pixel known
 STRIP = 1 << 24  # pixels read at once from a large image
 PIECE = 1 << 20  # pixels brought to one channel at once
-SAME = 1e-6  # relative difference of pixel sizes that means the same
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,26 @@ class Source:
         Nonzero where the image may be used.
     invalid : float, optional
         Value that means unknown.
-    pixel_size : tuple of float
-        Rows and columns, in any unit that both images share.
+    pixel_size : pair of float, or array_like, shape (2, 2)
+        Rows and columns, in any unit that both images share; or pixel steps to steps in the world.
     """
 
     image: Any
     name: str
     mask: Any = None
     invalid: float | None = None
-    pixel_size: tuple[float, float] = (1.0, 1.0)
+    pixel_size: Any = (1.0, 1.0)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         rows, columns = self.image.shape[:2]
         return int(rows), int(columns)
+
+    @property
+    def axes(self) -> Axes:
+        """Pixel steps to steps in a world whose rows run along the image's, shape (2, 2)."""
+        return pixel_shape(axes_of(self.pixel_size, self.name))
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Working:
 
 
 def working_pair(fixed: Source, moving: Source) -> tuple[Working, Working]:
-    """Bring two images to working grids of one square pixel size.
+    """Bring two images to working grids of one square pixel size, and undo shear.
 
     Parameters
     ----------
@@ -92,38 +97,32 @@ def working_pair(fixed: Source, moving: Source) -> tuple[Working, Working]:
     InputError
         If an image, mask or pixel size breaks a rule.
     """
-    sizes = [_pixel_size(source) for source in (fixed, moving)]
-    pixel = float(np.max(sizes))
+    axes = [source.axes for source in (fixed, moving)]
+    pixel = float(np.max([sides_of(one) for one in axes]))
     largest = max(
-        length * step / pixel
-        for source, size in zip((fixed, moving), sizes, strict=True)
-        for length, step in zip(source.shape, size, strict=True)
+        length / pixel
+        for source, one in zip((fixed, moving), axes, strict=True)
+        for length in (*(np.array(source.shape) * sides_of(one)), *extent(source.shape, one))
     )
     shrink = max(1, int(np.ceil(largest / LARGEST)))
     first, second = (_place(source, shrink * pixel, shrink) for source in (fixed, moving))
     return first, second
 
 
-def _pixel_size(source: Source) -> NDArray[np.float64]:
-    size = np.asarray(source.pixel_size, np.float64)
-    if size.shape != (2,) or not (np.isfinite(size).all() and (size > 0).all()):
-        raise InputError(
-            f"pixel size {source.pixel_size} of {source.name} must be two positive numbers "
-            "(rows, columns); mirror the image itself if an axis is reversed"
-        )
-    return size
-
-
 def _place(source: Source, pixel: float, shrink: int) -> Working:
-    ratio = pixel / _pixel_size(source)
-    if (np.abs(ratio - 1) <= SAME).all():
+    axes = source.axes
+    ratio = pixel / sides_of(axes)
+    if not axes[0, 1] and (np.abs(ratio - 1) <= SAME).all():
         return Working(_whole(source), np.eye(3), shrink)
     reduction = max(1, int(np.floor(ratio.min() + SAME)))
     side = _whole(source) if reduction == 1 else _reduced(source, reduction)
     matrix = np.diag([1 / reduction, 1 / reduction, 1.0])
     matrix[:2, 2] = (1 / reduction - 1) / 2  # the middle of a block of pixels
     rest = ratio / reduction
-    if (np.abs(rest - 1) > SAME).any():
+    if axes[0, 1]:
+        side, straight = straightened(side, axes * (reduction / pixel))
+        matrix = straight @ matrix
+    elif (np.abs(rest - 1) > SAME).any():
         image, usable = resampled(side.image, side.usable, rest)
         side = replace(side, image=image, usable=usable)
         matrix = np.diag([1 / rest[0], 1 / rest[1], 1.0]) @ matrix
@@ -139,31 +138,6 @@ def _place(source: Source, pixel: float, shrink: int) -> Working:
 def _whole(source: Source) -> Side:
     mask = None if source.mask is None else np.asarray(source.mask)
     return make_side(np.asarray(source.image), source.name, mask, source.invalid)
-
-
-def resampled(image: Plane, usable: Mask, ratio: NDArray[np.float64]) -> tuple[Plane, Mask]:
-    """Resample to larger pixels.
-
-    Parameters
-    ----------
-    image : ndarray, shape (h, w)
-        Without holes.
-    usable : ndarray, shape (h, w), bool
-        Pixels that may be used.
-    ratio : ndarray, shape (2,)
-        New pixels are this many times as large along each axis; the first ones coincide.
-
-    Returns
-    -------
-    image : ndarray, shape (h2, w2)
-    usable : ndarray, shape (h2, w2), bool
-    """
-    shape = tuple(np.floor((np.array(image.shape) - 1) / ratio + 1e-6).astype(int) + 1)
-    blur = 0.5 * np.sqrt(np.maximum(ratio**2 - 1, 0))
-    smooth = gaussian_filter(image, blur, mode="nearest")
-    found: Plane = affine_transform(smooth, ratio, 0.0, shape, order=3, mode="nearest")
-    share = affine_transform(usable.astype(np.float32), ratio, 0.0, shape, order=1)
-    return found, np.asarray(share > 1 - 1e-3)
 
 
 def _reduced(source: Source, factor: int) -> Side:
