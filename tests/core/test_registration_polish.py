@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.ndimage import minimum_filter
 
 from napari_cosparse.core.progress import drain
-from napari_cosparse.core.registration import _polish
+from napari_cosparse.core.registration import _polish, _run
 from napari_cosparse.core.registration._error import determine
 from napari_cosparse.core.registration._polish import polish
 from napari_cosparse.core.registration._pyramid import make_level
 from napari_cosparse.core.registration._samples import choose_samples
-from napari_cosparse.core.registration._scene import distance, make_scene
+from napari_cosparse.core.registration._scene import distance, exchanged, make_scene
 from napari_cosparse.core.registration._sides import make_side
 from napari_cosparse.core.registration._solve import PIXELS, descend
 from support.moved_pair import PAIR, motion, moved_pair, run
@@ -33,11 +35,11 @@ def scene_of(pair, group="SE"):
     return make_scene(*(make_side(image, "image") for image in pair), group, PAIR)
 
 
-def last_step(made, measure="both", start=APART):
+def last_step(made, measure="both", start=APART, **ways):
     """Answer without the last step and with it."""
     tau = drain(descend(made, measure, made.frame.from_pixels(start), 0)).tau
     found = determine(made, made.cost(0, measure, PIXELS), tau, np.eye(3), 5)
-    return tau, drain(polish(made, measure, tau, found))
+    return tau, drain(polish(made, measure, tau, found, **ways))
 
 
 @settings(deadline=None, max_examples=20)
@@ -91,6 +93,38 @@ def test_a_far_move_is_not_believed(monkeypatch):
     monkeypatch.undo()
     tau, after = last_step(made)
     assert 1e-6 < distance(made, after, tau) < _polish.LIMIT
+
+
+@pytest.mark.parametrize("group", ["SE", "A"])
+def test_exchanged_images_give_the_inverse(group):
+    made = scene_of(noisy_pair(), group)
+    tau, after = last_step(made)
+    other = made.swapped()
+    found = determine(made, made.cost(0, "both", PIXELS), tau, np.eye(3), 5)
+    one = drain(polish(made, "both", tau, found, both_ways=False))
+    unknown = replace(found, bend=None)
+    back = drain(polish(other, "both", exchanged(made, other, one), unknown, both_ways=False))
+    back = exchanged(other, made, back)
+    # halfway: as far from the one as from the other, and no nearer way between them
+    first, second = (distance(made, after, end) for end in (one, back))
+    assert first == pytest.approx(second, rel=1e-2)
+    assert first + second == pytest.approx(distance(made, one, back), rel=1e-2)
+    assert first > 1e-4
+    if group == "SE":
+        np.testing.assert_allclose(after[:2, :2] @ after[:2, :2].T, np.eye(2), atol=1e-9)
+
+
+def test_a_given_start_is_not_asked_the_other_way_round(monkeypatch):
+    asked = []
+    real = _run.polish
+    monkeypatch.setattr(
+        _run,
+        "polish",
+        lambda *given, **ways: asked.append(ways["both_ways"]) or real(*given, **ways),
+    )
+    for search in (True, False):
+        run(*noisy_pair(), search=search, initial=None if search else APART, verdict=False)
+    assert asked == [True, False]
 
 
 def test_a_walk_that_does_not_end_is_not_believed(monkeypatch):

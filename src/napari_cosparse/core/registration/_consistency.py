@@ -11,7 +11,7 @@ from napari_cosparse.core.progress import Progress
 
 from ._frame import Matrix
 from ._pyramid import Level
-from ._scene import Scene, distance
+from ._scene import Scene, distance, exchanged
 from ._solve import descend, solve
 from ._start import rotation
 from ._starts import Plan, search_starts
@@ -78,14 +78,10 @@ def pushed(scene: Scene, measure: str, tau: Matrix) -> Generator[Progress, None,
         Mean distance of the corners, in pixels of the moving image.
     """
     other = scene.swapped(operators=False)
-    start = _push(scene, other) @ _inverse(scene, other, tau)
+    start = _push(scene, other) @ exchanged(scene, other, tau)
     level = scene.start_level
     answer = yield from descend(other, measure, start, level, min(FINEST, level))
     return _gap(scene, other, tau, answer.tau)
-
-
-def _inverse(scene: Scene, other: Scene, tau: Matrix) -> Matrix:
-    return other.frame.from_pixels(np.asarray(np.linalg.inv(scene.frame.to_pixels(tau))))
 
 
 def _gap(scene: Scene, other: Scene, tau: Matrix, back: Matrix) -> float:

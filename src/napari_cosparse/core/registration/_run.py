@@ -73,11 +73,15 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     if found.error > UNSURE and task.shrink == 1:
         outcome, found = yield from _with_matrix(task, _surer(scene, outcome, found, task.start))
     kept, tau = _stays(task, outcome, verdict, found), outcome.answer.tau
-    if not kept and task.shrink == 1 and (outcome.verdict.trusted or not task.settings.verdict):
-        tau = yield from _with_matrix(task, polish(scene, outcome.measure, tau, found))
+    believed = outcome.verdict.trusted or not task.settings.verdict
+    if believed and not kept and task.shrink == 1:
+        # a start that was given is mostly close, and then time counts
+        ways = task.order.start is None
+        steps = polish(scene, outcome.measure, tau, found, both_ways=ways)
+        tau = yield from _with_matrix(task, steps)
     fine = Fine(task.start if kept else tau, found.error, task.shrink)
     yield Progress("judge the answer", 2, 2)
-    if task.shrink > 1 and (outcome.verdict.trusted or not task.settings.verdict):
+    if believed and task.shrink > 1:
         steps = refine_fine(scene, outcome.measure, task.grids(reflected=outcome.reflected), fine)
         fine = yield from _with_matrix(task, steps)
         verdict = replace(verdict, reason=f"{verdict.reason}; {_described(fine)}")

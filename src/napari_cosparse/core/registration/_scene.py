@@ -290,3 +290,23 @@ def distance(scene: Scene, first: Matrix, second: Matrix) -> float:
     """
     pixels = scene.frame.to_pixels
     return corner_motion(pixels(first), pixels(second), scene.frame.shape_fixed)
+
+
+def exchanged(scene: Scene, other: Scene, tau: Matrix) -> Matrix:
+    """Motion of the exchanged images that undoes a motion.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    other : Scene
+        The exchanged pair.
+    tau : ndarray, shape (3, 3)
+        In normalised coordinates of the first.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        In normalised coordinates of the second.
+    """
+    return other.frame.from_pixels(np.asarray(np.linalg.inv(scene.frame.to_pixels(tau))))
