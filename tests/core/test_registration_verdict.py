@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.ndimage import gaussian_filter
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.registration._answer import Answer
 from napari_cosparse.core.registration._frame import Frame
-from napari_cosparse.core.registration._verdict import _consistent, judge_quickly
+from napari_cosparse.core.registration._verdict import _consistent, agreed, judge_quickly
 from support.moved_pair import SHAPE, error, folded, motion, moved_pair, picture, run, view
 
 TRUTH = motion(7.3, (5.4, -8.3))
@@ -184,6 +185,27 @@ def test_little_overlap_asks_for_closer_backward_runs(overlap, agreement, shape,
     assert _consistent(pair, "both", answer, 0.7, 0.4).trusted
 
 
+@pytest.mark.parametrize(
+    ("apart", "overlap", "agreement", "trusted"),
+    [
+        (2.9, 0.9, 0.25, True),
+        (3.1, 0.9, 0.25, False),
+        (0.1, 0.5, 0.25, False),  # a repeated pattern deceives both
+        (0.1, 0.1, 1.0, False),
+    ],
+)
+def test_two_measures_that_find_one_place_are_believed(apart, overlap, agreement, trusted):
+    frame = Frame((60, 80), (60, 80))
+    first = replace(answer(overlap=overlap, agreement=agreement), margin=0.05)
+    tau = np.eye(3)
+    tau[1, 2] = apart / frame.radius
+    verdict = agreed(SimpleNamespace(frame=frame), first, replace(first, tau=tau))
+    assert (verdict is not None) == trusted
+    if trusted:
+        assert verdict.trusted
+        assert f"find the same place in two searches, {apart:.2f} px apart" in verdict.because
+
+
 # --- words
 
 
@@ -198,14 +220,22 @@ def answer(overlap=0.9, margin=0.56, agreement=1.0, score=60.0):
             {},
             0.7,
             0.41,
-            "it agrees to 0.70 px if registered the other way round (limit 2 px), ",
+            "it agrees to 0.70 px if registered the other way round (limit 4 px), ",
         ),
-        ({}, 12.34, np.inf, "it lands 12 px away if registered the other way round (limit 2 px): "),
-        ({}, 0.7, 3.456, "it lands 3.46 px away if"),
+        ({}, 12.34, np.inf, "it lands 12 px away if registered the other way round (limit 4 px): "),
+        ({"margin": 0.27}, 0.7, 3.456, "it lands 3.46 px away if"),
+        ({}, 3.456, 12.3, "it agrees to 3.46 px if"),
         ({}, np.inf, np.inf, "nothing fits if registered the other way round: give a start or"),
-        ({"margin": 1.0}, 2.5, 0.4, "(limit 3 px), and no other place fits"),
+        ({"margin": 1.0}, 3.5, 4.5, "(limit 4 px), and no other place fits"),
+        ({"margin": 0.27}, 2.5, 0.4, "(limit 3 px), and the next best place is 27% worse"),
         ({"margin": 0.149}, 0.5, 0.4, "the next best place is 14% worse (limit 15%): give a start"),
-        ({"margin": 0.2}, 1.5, 0.4, "20% worse (limit 25% where registering the other way round "),
+        (
+            {"margin": 0.2},
+            1.5,
+            0.4,
+            "other way round (limit 1 px), and the next best place is 20% ",
+        ),
+        ({"margin": np.nan}, 1.5, 0.4, "it agrees to 1.50 px if registered the other way round ("),
         ({"margin": -1.0}, 0.5, 0.4, "another place fits better (limit 15%)"),
         ({"margin": np.nan}, 5.0, np.inf, ": give a nearer start, or search"),
     ],

@@ -16,7 +16,7 @@ from ._scene import Scene
 from ._solve import descend, solve
 from ._start import Candidate
 from ._starts import LARGEST_COARSE, Plan, search_starts
-from ._verdict import Verdict, judge, judge_quickly, may_repeat
+from ._verdict import Verdict, agreed, judge, judge_quickly, may_repeat
 from ._verdict_words import ALLOW, MEASURE_NAMES
 
 FIRST_ROTATION = 30.0  # degrees either way
@@ -117,6 +117,9 @@ def decide(scene: Scene, order: Order) -> Steps:
         other = yield from attempt(scene, "nmi", order)
         if other.verdict.trusted:
             return other
+        both = agreed(scene, outcome.answer, other.answer) if order.start is None else None
+        if both is not None:
+            return replace(outcome, verdict=replace(both, backward=outcome.verdict.backward))
         outcome = _clearer(outcome, other)
     if order.mirror and order.start is None:
         return (yield from _look_into_mirror(scene, first, order, outcome))

@@ -77,8 +77,8 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     if believed and not kept and task.shrink == 1:
         # a start that was given is mostly close, and then time counts
         ways = task.order.start is None
-        steps = polish(scene, outcome.measure, tau, found, both_ways=ways)
-        tau = yield from _with_matrix(task, steps)
+        last = polish(scene, outcome.measure, tau, found, both_ways=ways)
+        tau = yield from _with_matrix(task, last)
     fine = Fine(task.start if kept else tau, found.error, task.shrink)
     yield Progress("judge the answer", 2, 2)
     if believed and task.shrink > 1:

@@ -11,16 +11,17 @@ from napari_cosparse.core.progress import Progress
 
 from ._answer import Answer
 from ._consistency import backward, halves, pushed
-from ._scene import Scene
+from ._scene import Scene, distance
 from ._starts import Plan
 from ._verdict_words import JUDGE, MEASURE_NAMES, back_and_forth, percent, pixels, rival
 
-LIMIT = 2.0  # pixels: backward runs that differ more are not believed
-CLEAR_LIMIT, CLEAR_LEAD = 3.0, 0.8  # pixels, where no other start comes anywhere near
+LIMIT = 2.0  # pixels: backward runs that differ more are not believed; without a search
 CLOSE = 1.0  # pixels: so near that a small lead over rivals does not matter
-LITTLE_SHARED = 0.6  # of the smaller image: below, a repetition may pass for a match
-LEAST_MARGIN = 0.25
+CLEAR_LEAD, CLEAR_LIMIT = 0.3, 4.0  # pixels: wrong pairs do not lead so far: one run decides
+LEAST_MARGIN, MARGIN_LIMIT = 0.25, 3.0  # pixels
 FLOOR_MARGIN = 0.15  # below, a start elsewhere is as good: mirrored depth agrees backwards too
+LITTLE_SHARED = 0.6  # of the smaller image: below, a repetition may pass for a match
+MEASURES_APART = 3.0  # pixels: nearer answers of two measures, searched apart, are one
 LEAST_AGREEMENT = 0.6  # of the starts, for mutual information
 HALVES = 9.0  # pixels, for mutual information
 LEAST_OVERLAP = 0.15
@@ -97,15 +98,27 @@ def _limit(scene: Scene) -> float:
     return LIMIT * max(1.0, max(scene.frame.shape_fixed) / LARGE)
 
 
+def _clear(scene: Scene, answer: Answer) -> bool:
+    """Whether no other start comes near, nor may another place pass for this one."""
+    lead = answer.margin
+    return bool(np.isfinite(lead) and lead >= CLEAR_LEAD) and not may_repeat(scene, answer)
+
+
 def _backward_limit(scene: Scene, answer: Answer) -> float:
     """Find the limit of the backward runs.
 
     Wider without a rival start: wrong answers have one. Narrower where the scene may repeat.
     """
+    lead = answer.margin
     if may_repeat(scene, answer):
-        return _limit(scene) * CLOSE / LIMIT
-    clear = np.isfinite(answer.margin) and answer.margin >= CLEAR_LEAD
-    return _limit(scene) * (CLEAR_LIMIT / LIMIT if clear else 1.0)
+        pixels = CLOSE
+    elif not np.isfinite(lead):
+        pixels = LIMIT
+    elif lead >= CLEAR_LEAD:
+        pixels = CLEAR_LIMIT
+    else:
+        pixels = MARGIN_LIMIT if lead >= LEAST_MARGIN else CLOSE
+    return _limit(scene) * pixels / LIMIT
 
 
 def may_repeat(scene: Scene, answer: Answer) -> bool:
@@ -150,36 +163,24 @@ def _way(answer: Answer) -> str:
 
 
 def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: float) -> Verdict:
-    worst, limit = max(back, other), _backward_limit(scene, answer)
+    """Judge by both backward runs, or by the first where no other start comes near."""
+    limit, lead = _backward_limit(scene, answer), answer.margin
+    worst = back if _clear(scene, answer) else max(back, other)
     reason = back_and_forth(measure, worst if back <= limit else back, limit)
+    searched = bool(np.isfinite(lead))
+    trusted = bool(worst <= limit and not lead < FLOOR_MARGIN)
     if worst > limit:
         if may_repeat(scene, answer):
-            reason += f"; with {answer.overlap:.0%} covered a repeated pattern may pass for a match"
-        return Verdict(trusted=False, reason=reason, way=_way(answer), backward=back, swapped=other)
-    lead = answer.margin
-    close = CLOSE * _limit(scene) / LIMIT
-    if lead < FLOOR_MARGIN or (lead < LEAST_MARGIN and worst > close):
-        return Verdict(
-            trusted=False,
-            reason=_too_near(lead, worst),
-            way=_way(answer),
-            backward=back,
-            swapped=other,
-        )
-    if np.isfinite(lead):
+            covered = f"with {percent(answer.overlap)} covered"
+            reason += f"; {covered} a repeated pattern may pass for a match"
+        elif searched and lead < LEAST_MARGIN:
+            reason += f", and {rival(lead)}"
+    elif not trusted:
+        reason = f"{rival(lead)} (limit {FLOOR_MARGIN:.0%})"
+    elif searched:
         reason += f", and {rival(lead)}"
-    return Verdict(trusted=True, reason=reason, backward=back, swapped=other)
-
-
-def _too_near(lead: float, worst: float) -> str:
-    """Word a lead that is too small."""
-    limit = f"limit {FLOOR_MARGIN:.0%}"
-    if lead >= FLOOR_MARGIN:
-        limit = (
-            f"limit {LEAST_MARGIN:.0%} where registering the other way round differs by "
-            f"{pixels(worst)}"
-        )
-    return f"{rival(lead)} ({limit})"
+    way = "" if trusted else _way(answer)
+    return Verdict(trusted=trusted, reason=reason, way=way, backward=back, swapped=other)
 
 
 def _judge_information(
@@ -207,6 +208,32 @@ def _judge_information(
     return Verdict(
         trusted=True, reason=f"{reason}, and halves of the image differ {apart}", backward=back
     )
+
+
+def agreed(scene: Scene, first: Answer, second: Answer) -> Verdict | None:
+    """Believe two measures that find one place, each by a search of its own.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    first, second : Answer
+        Of edges and grey values together, and of grey values alone.
+
+    Returns
+    -------
+    Verdict or None
+        None where they differ, or where a repeated pattern may deceive both.
+    """
+    limit = _limit(scene) * MEASURES_APART / LIMIT
+    if any(_hopeless(a) is not None or may_repeat(scene, a) for a in (first, second)):
+        return None
+    apart = distance(scene, first.tau, second.tau)
+    if not apart <= limit:
+        return None
+    names = f"{MEASURE_NAMES['both']} and {MEASURE_NAMES['nmi']}"
+    where = f"{pixels(apart)} apart (limit {limit:.2g} px)"
+    return Verdict(trusted=True, reason=f"{names} find the same place in two searches, {where}")
 
 
 def judge_quickly(answer: Answer, measure: str) -> Verdict:
