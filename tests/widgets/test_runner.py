@@ -10,11 +10,13 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import degrade
 from napari_cosparse.io import make_scene
 from napari_cosparse.tiles import Cancelled
+from napari_cosparse.widgets import _runner
 
 
 @pytest.fixture
-def long_run(panel, viewer, qtbot):
+def long_run(panel, viewer, qtbot, monkeypatch):
     """A run of seconds that has made its first steps; nothing of it is left afterwards."""
+    monkeypatch.setattr(_runner, "BAR_AFTER", 60.0)
     scene = make_scene()
     viewer.add_image(scene.guide, rgb=True)
     viewer.add_image(degrade(scene.depth, 4), scale=(4, 4), translate=(1.5, 1.5))
@@ -39,7 +41,11 @@ def test_run_button_cancels(panel, viewer, qtbot, long_run):
     assert long_run[-1].step < long_run[-1].total
 
 
-def test_activity_bar_cancels(panel, viewer, qtbot, long_run):
+def test_activity_bar_cancels(panel, viewer, qtbot, long_run, monkeypatch):
+    """It comes late, so that it does not draw the window anew all through a preview."""
+    assert not progress._all_instances
+    monkeypatch.setattr(_runner, "BAR_AFTER", 0.0)
+    qtbot.waitUntil(lambda: len(progress._all_instances) == 1, timeout=10_000)
     (bar,) = progress._all_instances
     bar.cancel()
     qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
@@ -48,7 +54,9 @@ def test_activity_bar_cancels(panel, viewer, qtbot, long_run):
     assert len(viewer.layers) == 2
 
 
-def test_closing_the_panel_ends_the_run(panel, viewer, qtbot, long_run):
+def test_closing_the_panel_ends_the_run(panel, viewer, qtbot, long_run, monkeypatch):
+    monkeypatch.setattr(_runner, "BAR_AFTER", 0.0)
+    qtbot.waitUntil(lambda: len(progress._all_instances) == 1, timeout=10_000)
     worker = panel.runner._worker
     viewer.window.remove_dock_widget(panel)
     assert not worker.is_running

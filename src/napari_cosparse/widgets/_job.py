@@ -1,6 +1,6 @@
 """From chosen layers and settings to the upsampling that a worker runs."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +9,7 @@ import numpy as np
 from napari.layers import Image
 from numpy.typing import NDArray
 
-from napari_cosparse.core.errors import ApartError, InputError
-from napari_cosparse.core.mapping import Map
+from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import (
@@ -18,7 +17,6 @@ from napari_cosparse.core.reconstruction import (
     Settings,
     Upsampled,
     check_target,
-    upsample_steps,
 )
 from napari_cosparse.io import load_operators
 from napari_cosparse.layers import (
@@ -37,6 +35,7 @@ from napari_cosparse.layers import (
 from napari_cosparse.tiles import known_samples, threaded_map
 
 from ._configure import threads
+from ._plane import begin, counted
 from ._runner import Steps
 from ._text import CHOOSE_TWO, SAME_LAYER
 
@@ -191,6 +190,7 @@ def upsampling(
     *,
     window: tuple[Window, Window] | None = None,
     planes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+    around: Window | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Steps:
     """Prepare a run; pixels and operators are read when it starts, in the worker.
@@ -207,6 +207,8 @@ def upsampling(
         Parts of target and guide to which factor and origin of the settings refer.
     planes : tuple of tuple of int, optional
         Indices of the planes of target and guide; all if None.
+    around : tuple of slice, optional
+        Part of the target that tells its range and noise; that of the window if None.
     cancelled : callable, optional
         Asked whether to stop.
 
@@ -231,12 +233,13 @@ def upsampling(
             run = None
             if len(chosen) == 1 or known_samples(samples, settings.invalid).any():
                 images = samples, guide.load(theirs, parts[1])
-                run = _begin(images, bank, settings, parallel, alone=len(chosen) == 1)
+                wide = None if around is None else target.load_gray(ours, around)
+                run = begin(images, bank, settings, parallel, wide, alone=len(chosen) == 1)
             if run is None:
                 yield Progress(f"plane {number + 1} of {len(chosen)}, nothing is known", 0, 0)
                 results.append(None)
                 continue
-            result = yield from _counted(run, number, len(chosen))
+            result = yield from counted(run, number, len(chosen))
             results.append(result)
             if first and result.guided and window is None:
                 yield Progress("Comparing the edges", 0, 0)
@@ -249,23 +252,6 @@ def upsampling(
     return steps
 
 
-def _begin(
-    images: tuple[NDArray[Any], NDArray[Any]],
-    bank: OperatorPair,
-    settings: Settings,
-    map_: Map,
-    *,
-    alone: bool,
-) -> Generator[Progress, None, Upsampled] | None:
-    """Set a plane up; None if what is known of it lies beside the guide, no error in a stack."""
-    try:
-        return upsample_steps(*images, bank, settings, map_=map_)
-    except ApartError:
-        if alone:
-            raise
-        return None
-
-
 def _alignment(
     images: tuple[NDArray[Any], NDArray[Any]], result: Upsampled, settings: Settings
 ) -> Alignment:
@@ -274,34 +260,6 @@ def _alignment(
     if settings.transform is None:
         where = {"factor": result.factor, "origin": result.origin}
     return check_target(*images, **where, invalid=settings.invalid)
-
-
-def _counted(
-    run: Generator[Progress, None, Upsampled], number: int, count: int
-) -> Generator[Progress, None, Upsampled]:
-    """Count the steps of one plane among those of all."""
-    if count == 1:
-        return (yield from run)
-    steps = _Steps(run)
-    for progress in steps:
-        yield replace(
-            progress,
-            stage=f"plane {number + 1} of {count}, {progress.stage}",
-            step=number * progress.total + progress.step,
-            total=count * progress.total,
-        )
-    return steps.result
-
-
-class _Steps:
-    """Iterate over a generator and keep what it returns."""
-
-    def __init__(self, run: Generator[Progress, None, Upsampled]) -> None:
-        self._run = run
-        self.result: Upsampled
-
-    def __iter__(self) -> Iterator[Progress]:
-        self.result = yield from self._run
 
 
 def _overlaps(pair: Pair, settings: Settings, factor: tuple[float, float]) -> bool:

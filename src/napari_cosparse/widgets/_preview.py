@@ -12,7 +12,10 @@ from napari_cosparse.core.reconstruction import Settings
 from ._job import Pair
 
 LONGEST = 224  # guide pixels along each axis: a second or so on one core
-MARGIN = 2.0  # samples beyond the visible part that help its border
+FEWEST = 4  # samples along LONGEST from which on a part is made of whole samples
+AROUND = 32  # samples beyond the part that tell range and noise
+MARGIN = 2.0  # samples beyond the part, of a target that is turned
+ROUNDING = 1e-6  # pixels
 
 NOT_VISIBLE = "No part of target and guide is visible; zoom to where both lie."
 
@@ -29,11 +32,14 @@ class Part:
         Rows and columns.
     settings : Settings
         With the origin, or the transform, of the part.
+    around : tuple of slice, or None
+        Rows and columns of the target that tell its range and noise; None for those of the part.
     """
 
     target: Window
     guide: Window
     settings: Settings
+    around: Window | None = None
 
 
 def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
@@ -67,13 +73,43 @@ def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
         n, m = pair.guide_grid.shape[axis], pair.target_grid.shape[axis]
         low = max(visible[0, axis], start - d / 2)
         high = min(visible[1, axis], start + (m - 0.5) * d)
-        theirs.append(_middle(low, high, n))
-        one = max(0, floor((theirs[-1].start - start) / d - MARGIN))
-        end = min(m - 1, ceil((theirs[-1].stop - 1 - start) / d + MARGIN))
-        ours.append(slice(one, end + 1))
-        starts.append(start + one * d - theirs[-1].start)
+        samples, pixels = _straight(_middle(low, high, n), d, start, (m, n))
+        ours.append(samples)
+        theirs.append(pixels)
+        starts.append(start + samples.start * d - pixels.start)
     part = replace(settings, factor=factor, origin=(starts[0], starts[1]))
-    return Part((ours[0], ours[1]), (theirs[0], theirs[1]), part)
+    around = tuple(slice(max(0, one.start - AROUND), one.stop + AROUND) for one in ours)
+    return Part((ours[0], ours[1]), (theirs[0], theirs[1]), part, (around[0], around[1]))
+
+
+def _straight(
+    pixels: slice, d: float, start: float, counts: tuple[int, int]
+) -> tuple[slice, slice]:
+    """Choose samples and pixels of an axis that lie on one another.
+
+    A sample of which a part lies beside the pixels costs the solver its direct way, and says less.
+    So the pixels are those of whole samples; where samples are too wide for that, they are as many
+    as can be computed, and samples count whose middle is at most half a sample away.
+    """
+    m, n = counts
+    if d * FEWEST > LONGEST:
+        pixels, far = _at_least(ceil(d), pixels, n), max(d / 2, 0.5)
+        first = max(0, floor((pixels.start - far - start) / d) + 1)
+        last = min(m, ceil((pixels.stop - 1 + far - start) / d))
+        return slice(first, last), pixels
+    first = max(0, floor((pixels.start - 0.5 - start) / d + 0.5 + ROUNDING))
+    last = min(m, ceil((pixels.stop - 0.5 - start) / d + 0.5 - ROUNDING))
+    if last - first > FEWEST and (last - first) * d > LONGEST + d / 2:
+        last -= 1
+    begin = max(0, floor(start + (first - 0.5) * d + 0.5 + ROUNDING))
+    end = min(n, ceil(start + (last - 0.5) * d + 0.5 - ROUNDING))
+    return slice(first, last), _at_least(ceil(d), slice(begin, end), n)
+
+
+def _at_least(length: int, pixels: slice, count: int) -> slice:
+    """Lengthen a stretch of pixels where it is shorter than one sample."""
+    begin = max(0, min(pixels.start, count - length))
+    return slice(begin, max(pixels.stop, min(count, begin + length)))
 
 
 def _turned(

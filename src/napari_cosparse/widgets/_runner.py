@@ -17,6 +17,9 @@ Steps = Callable[[], Generator[Progress, None, Any]]
 
 PATIENCE = 10.0  # seconds that closing waits for the step being computed
 PAUSE = 0.1  # seconds between two reports of progress
+BAR_AFTER = (
+    2.0  # seconds after which napari has a bar too: its moving picture draws the window anew
+)
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class Runner(QObject):
         self._worker: GeneratorWorker | None = None
         self._run: Generator[list[Progress], None, Any] | None = None
         self._bar: cancelable_progress | None = None
+        self._title, self._begun = "", 0.0
         self._result: object = None
         self._stop = Event()
         self._in_bar = False
@@ -131,14 +135,13 @@ class Runner(QObject):
         steps : callable
             Makes the generator; called in the worker thread.
         title : str
-            Text beside napari's own progress bar, which is made here because Qt allows it in the
-            main thread only.
+            Text beside napari's own progress bar, which only a run of some seconds gets.
         """
         if self.running:
             return
         self._result = None
+        self._title, self._begun = title, time.monotonic()
         self._timer.start()
-        self._bar = cancelable_progress(desc=title, total=0)
         run = self._run = guarded(steps, self._stop)
 
         def relay() -> Generator[list[Progress], None, Any]:
@@ -176,7 +179,9 @@ class Runner(QObject):
         self._update_bar(steps[-1])
 
     def _look_at_bar(self) -> None:
-        """Cancel if somebody has pressed the cross of napari's bar."""
+        """Make napari's bar when it is time; cancel if somebody has pressed its cross."""
+        if self._bar is None and time.monotonic() - self._begun >= BAR_AFTER:
+            self._bar = cancelable_progress(desc=self._title, total=0)
         if self._bar is not None and self._bar.is_canceled:
             self.cancel()
 

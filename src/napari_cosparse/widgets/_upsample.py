@@ -245,7 +245,7 @@ class UpsamplePanel(Panel):
         self._place = preview_place(pair.guide, pair.levels[1], corner)
         window = part.target, part.guide
         operators = self.form.pair.source()
-        where: dict[str, Any] = {"window": window, "planes": planes}
+        where: dict[str, Any] = {"window": window, "planes": planes, "around": part.around}
         asked = self.runner.told_to_stop
         steps = upsampling(pair, operators, part.settings, cancelled=asked, **where)
         self.start(steps, f"Preview of {pair.target.name}")
