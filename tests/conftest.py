@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items):
     """Skip what needs a display where there is none, and say so."""
     if has_display():
         return
-    skip = pytest.mark.skip(reason="no display: run the tests under xvfb-run")
+    skip = pytest.mark.skip(reason="no display: install Xvfb or log in to a desktop")
     for item in items:
         if {"qtbot", "make_napari_viewer", "make_napari_viewer_proxy"} & set(item.fixturenames):
             item.add_marker(skip)
