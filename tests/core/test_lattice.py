@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from napari_cosparse.core.reconstruction import _lattice
 from napari_cosparse.core.reconstruction._lattice import find_lattice
 from napari_cosparse.core.reconstruction._scale import scale_target
 
@@ -45,3 +46,15 @@ def test_counting_moves_no_sample_noticeably():
 
 def test_levels_that_nearly_coincide_are_no_lattice():
     assert find_lattice(np.array([0.0, 1.0, np.nextafter(1.0, 2.0), 3.0])) is None
+
+
+def test_levels_are_looked_for_in_parts(monkeypatch):
+    monkeypatch.setattr(_lattice, "PART", 7)
+    whole = np.arange(100.0) % 31
+    assert find_lattice(2.5 * whole) == _lattice.Lattice(0.0, 2.5)
+    seen = []
+    unique = np.unique
+    monkeypatch.setattr(np, "unique", lambda values: seen.append(len(values)) or unique(values))
+    monkeypatch.setattr(_lattice, "MOST", 10)
+    assert find_lattice(np.sqrt(np.arange(100.0))) is None
+    assert seen == [7, 14]  # the others need not be looked at

@@ -14,7 +14,7 @@ def estimate(image, known=None):
     """Estimate in the image's own unit."""
     known = np.ones(image.shape, bool) if known is None else known
     scaled = scale_target(np.where(known, image, np.nan))
-    return estimate_noise(scaled.samples, scaled.known, scaled.step) * scaled.span
+    return estimate_noise(scaled.samples, scaled.known, scaled.unit.step) * scaled.span
 
 
 def pieces(shape, seed=0, parts=4):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -18,3 +18,24 @@ class Map(Protocol):
     def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> Iterable[B]:
         """Return the results in the order of the items."""
         ...
+
+
+def once(map_: Map, function: Callable[..., B], *arguments: Any) -> B:  # noqa: ANN401
+    """Call a function by way of a map: whoever runs that may stop before.
+
+    Parameters
+    ----------
+    map_ : callable
+        Like the built-in `map`.
+    function : callable
+        What to call.
+    *arguments
+        What it takes.
+
+    Returns
+    -------
+    B
+        What it returns.
+    """
+    (result,) = map_(lambda _: function(*arguments), [None])
+    return result

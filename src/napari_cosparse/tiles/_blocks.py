@@ -132,7 +132,6 @@ def _solve(
 ) -> Generator[Progress, None, tuple[NDArray[Any], dict[str, Any]]]:
     layer, (rows, columns) = job.layers[place[0]], job.spans(place)
     shape = rows.window.stop - rows.window.start, columns.window.stop - columns.window.start
-    nothing = np.full(shape, np.nan, np.float32)
     one = len(job.plan.blocks) == 1  # the whole: as in memory, to the last bit
     turned = None if one else job.turned
     samples = block_samples((rows, columns), job.target.plane, turned, job.reach)
@@ -144,9 +143,9 @@ def _solve(
     known = known_samples(target, job.settings.invalid, weights)
     settings = block_settings(job.settings, (rows, columns), samples, job.factor, job.turned)
     if layer.whole is None:
-        return nothing, {"known": 0}
+        return _nothing(shape), {"known": 0}
     if not known.any():
-        return nothing, {"known": 0, "blank": _covers(target, settings, shape)}
+        return _nothing(shape), {"known": 0, "blank": _covers(target, settings, shape)}
     guide = yield from _read_guide(job.guide, layer.guide, rows.window, columns.window)
     yield Progress("preparing the block", 0, 1)
     map_ = threaded_map(job.threads, cancelled)
@@ -154,7 +153,7 @@ def _solve(
     try:
         steps = upsample_steps(target, guide, job.operators, settings, map_=map_, whole=whole)
     except ApartError:  # only corners of a turned target's box lie here
-        return nothing, {"known": 0}
+        return _nothing(shape), {"known": 0}
     result = yield from steps
     notes = {
         "known": int(known.sum()),
@@ -164,6 +163,10 @@ def _solve(
         "converged": result.stop.converged,
     }
     return result.image, notes
+
+
+def _nothing(shape: tuple[int, int]) -> NDArray[Any]:
+    return np.full(shape, np.nan, np.float32)
 
 
 def _read_guide(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.reconstruction import (
@@ -202,6 +203,7 @@ def scalars_of(
     operators: OperatorPair,
     settings: Settings,
     factor: tuple[float, float],
+    map_: Map = map,
 ) -> Scalars | None:
     """Measure a plane of the target.
 
@@ -217,6 +219,8 @@ def scalars_of(
         Of the run.
     factor : tuple of float
         Distances of two samples, in guide pixels.
+    map_ : callable
+        Like the built-in `map`; who runs it may stop between two steps.
 
     Returns
     -------
@@ -226,7 +230,7 @@ def scalars_of(
     if not plane.known.any():
         return None
     samples = np.ma.MaskedArray(plane.samples, ~plane.known)
-    return measure(samples, guide, operators, settings, factor)
+    return measure(samples, guide, operators, settings, factor, map_)
 
 
 def _sampled(number: int, plane: tuple[int, int]) -> bool:

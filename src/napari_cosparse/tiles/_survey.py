@@ -14,6 +14,7 @@ from napari_cosparse.core.reconstruction import Scalars
 from ._lie import block_samples, count_on_guide
 from ._look import Looked, known_samples, look_at_guide, look_at_target, scalars_of
 from ._memory import in_words
+from ._threads import threaded_map
 from ._work import Work
 
 UNITS = 1000  # of progress, for each block
@@ -64,14 +65,17 @@ def survey(work: Work) -> Generator[Progress, None, tuple[list[Found], list[str]
         looking = look_at_target(work.target, index, work.settings)
         looked = yield from reported(looking, reading)
         digests += [looked.checksum, digest]
-        found += [(index, which, c, _scalars(work, looked.of(c), span)) for c in channels]
+        for channel in channels:
+            yield reading
+            found.append((index, which, channel, _scalars(work, looked.of(channel), span)))
     _check_known(work, found)
     return found, digests
 
 
 def _scalars(work: Work, plane: Looked, guide: tuple[float, float] | None) -> Scalars | None:
     """Measure a plane; corners of a turned target beside the guide are no unknown samples."""
-    whole = scalars_of(plane, guide, work.operators, work.settings, work.factor)
+    map_ = threaded_map(1, work.cancelled)
+    whole = scalars_of(plane, guide, work.operators, work.settings, work.factor, map_)
     if work.turned is None or whole is None or plane.samples.shape != work.target.plane:
         return whole
     near = max(1, count_on_guide(plane.known, work.turned, work.guide.plane))

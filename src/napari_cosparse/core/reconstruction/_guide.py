@@ -101,8 +101,8 @@ def guide_range(planes: NDArray[Any], map_: Map = map) -> tuple[float, float] | 
         return None
     known = sum(part.stop - part.start for part, _ in parts)
     if known == gray.size:
-        return robust_range(gray)
-    return robust_range(np.concatenate([gray[part] for part, _ in parts]))
+        return robust_range(gray, map_)
+    return robust_range(np.concatenate([gray[part] for part, _ in parts]), map_)
 
 
 class ScaledGuide:

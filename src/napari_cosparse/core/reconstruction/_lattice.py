@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 LARGEST = 1 << 16  # steps: the counts of 16-bit sensors
+MOST = 2 * LARGEST + 2  # levels: of more, two lie too near each other for their width
+PART = 1 << 18  # values that are looked at at a time
 LOOSE = 0.05  # of a step: farther off it is no lattice
 TOLERANCE = 5e-5  # of the range: counting moves no sample farther than that
 
@@ -56,8 +58,8 @@ def find_lattice(values: NDArray[np.float64]) -> Lattice | None:
     Lattice or None
         None for a single level, and where there is no lattice of up to 65536 levels.
     """
-    levels = np.unique(values)
-    if len(levels) < 2:
+    levels = _levels(values)
+    if not 2 <= len(levels) <= MOST:
         return None
     first, width = float(levels[0]), float(levels[-1] - levels[0])
     smallest = float(np.diff(levels).min())
@@ -67,6 +69,16 @@ def find_lattice(values: NDArray[np.float64]) -> Lattice | None:
     off = np.abs((levels - first) / step - np.round((levels - first) / step)).max()
     exact = off < LOOSE and off * step < TOLERANCE * width
     return Lattice(first, step) if exact else None
+
+
+def _levels(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Different values, sorted; not all of them where they are too many for a lattice."""
+    levels = np.empty(0)
+    for start in range(0, len(values), PART):
+        levels = np.unique(np.concatenate([levels, values[start : start + PART]]))
+        if len(levels) > MOST:
+            break
+    return levels
 
 
 def _refined(heights: NDArray[np.float64], step: float) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 
+from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.types import Plane
 
 from ._interpolate import bicubic
@@ -51,8 +52,9 @@ def smooth_floor(samples: Plane, known: NDArray[np.bool_], sampling: Sampling) -
     floor = (share * (LEAST_FLOOR + FLOOR_PER_SLOPE * slope)).astype(np.float32)
     if not floor.any():
         return None
-    fine = bicubic(floor, sampling)
-    return np.clip(fine, 0, floor.max(), out=fine)
+    fine, most = bicubic(floor, sampling), floor.max()
+    each_band(lambda rows: np.clip(fine[rows], 0, most, out=fine[rows]), fine.shape, sampling.map_)
+    return fine
 
 
 def _slope(samples: Plane) -> Plane:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.operators import OperatorPair
 
 from ._lattice import Lattice
@@ -82,6 +82,7 @@ def measure(
     operators: OperatorPair,
     settings: Settings,
     factor: tuple[float, float],
+    map_: Map = map,
 ) -> Scalars:
     """Measure a target as `prepare` does.
 
@@ -97,6 +98,8 @@ def measure(
         Noise and invalid value.
     factor : tuple of float
         Distances of two samples, in guide pixels.
+    map_ : callable
+        Like the built-in `map`; who runs it may stop between two steps.
 
     Returns
     -------
@@ -107,14 +110,14 @@ def measure(
     InputError
         If the target has no known sample.
     """
-    scaled = scale_target(target, settings.invalid)
+    scaled = scale_target(target, settings.invalid, map_=map_)
     known = scaled.samples[scaled.known]
     bank = groups_for(operators, factor)
     pixels = bank.weight_sum * factor[0] * factor[1]
     return Scalars(
-        unit=Unit.of(np.asarray(target)[scaled.known].astype(np.float64)),
+        unit=scaled.unit,
         limits=(float(known.min()), float(known.max())),
-        noise=noise_of(scaled, settings.noise),
+        noise=once(map_, noise_of, scaled, settings.noise),
         guide=guide if settings.guided else None,
         density=pixels * scaled.known.size / known.size,
     )
@@ -137,4 +140,4 @@ def noise_of(scaled: Scaled, noise: float | None) -> float:
     if noise is not None:
         share = noise / scaled.span
         return share if share > FLOOR else 0.0
-    return estimate_noise(scaled.samples, scaled.known, scaled.step)
+    return estimate_noise(scaled.samples, scaled.known, scaled.unit.step)

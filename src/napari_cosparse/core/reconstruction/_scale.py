@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Plane
 
@@ -68,17 +69,23 @@ class Scaled:
         (y - low) / span; 0 where unknown.
     known : ndarray, shape (m1, m2), bool
         Samples that count.
-    low, span : float
-        Offset and unit, in the target's unit.
-    step : float
-        Distance of two levels, in ranges, if the samples lie on a lattice (integers); else 0.
+    unit : Unit
+        What they are measured in.
     """
 
     samples: Plane
     known: NDArray[np.bool_]
-    low: float
-    span: float
-    step: float = 0.0
+    unit: Unit
+
+    @property
+    def low(self) -> float:
+        """Low end of the range, in the target's unit."""
+        return self.unit.ends[0]
+
+    @property
+    def span(self) -> float:
+        """Width of the range, in the target's unit."""
+        return self.unit.ends[1]
 
     def restore(self, image: Plane) -> Plane:
         """Bring an image back to the target's unit.
@@ -101,6 +108,7 @@ def scale_target(
     invalid: float | None = None,
     usable: NDArray[np.bool_] | None = None,
     unit: Unit | None = None,
+    map_: Map = map,
 ) -> Scaled:
     """Find the known samples of a target and bring them to units of its range.
 
@@ -114,6 +122,8 @@ def scale_target(
         Samples that may count; the others are unknown whatever their value.
     unit : Unit, optional
         That of a larger target of which this one is a part; its own if None.
+    map_ : callable
+        Like the built-in `map`; who runs it may stop between two steps.
 
     Returns
     -------
@@ -136,8 +146,8 @@ def scale_target(
             f"target of shape {samples.shape} has no known sample: all are NaN, infinite, without "
             f"weight or equal to the invalid value {invalid}. Check the invalid value."
         )
-    unit = unit or Unit.of(samples[known])
-    low, span = unit.ends
+    unit = unit or once(map_, Unit.of, samples[known])
+    span = unit.ends[1]
     largest, limits = float(np.abs(samples[known]).max()), np.finfo(np.float32)
     if largest > float(limits.max) or span < float(limits.tiny):
         raise InputError(
@@ -146,7 +156,7 @@ def scale_target(
         )
     plane = np.zeros(samples.shape, np.float32)
     plane[known] = unit.ranges(samples[known])
-    return Scaled(plane, known, low, span, unit.step)
+    return Scaled(plane, known, unit)
 
 
 def _equal(target: NDArray[Any], samples: NDArray[np.float64], value: float) -> NDArray[np.bool_]:

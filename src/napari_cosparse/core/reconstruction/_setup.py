@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.mapping import Map
+from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.rounding import to_type
 from napari_cosparse.core.types import Plane
@@ -168,20 +168,21 @@ def prepare(
     samples, image = as_array(target, "target"), guide_planes(guide)
     given = confidence(settings.weights, samples.shape)
     unit = None if whole is None else whole.unit
-    scaled = scale_target(samples, settings.invalid, given > 0, unit)
+    scaled = scale_target(samples, settings.invalid, given > 0, unit, map_)
     coverage, sampling = place(image.shape[:2], scaled.samples.shape, settings, map_)
     dtype = np.dtype(np.float32) if settings.dtype == "float32" else samples.dtype
     unknown = coverage.unknown_in(dtype, settings.invalid)
-    scaled, weights = weigh(scaled, given, sampling)
+    scaled, weights = once(map_, weigh, scaled, given, sampling)
     scaled_guide = _scale_guide(image[coverage.window], settings, sampling.factor, map_, whole)
     bank = groups_for(operators, sampling.factor)
-    filled = fill_nearest(scaled.samples, scaled.known)
-    floor = smooth_floor(filled, scaled.known, sampling)
+    noise = once(map_, noise_of, scaled, settings.noise) if whole is None else whole.noise
+    filled = once(map_, fill_nearest, scaled.samples, scaled.known)
+    floor = once(map_, smooth_floor, filled, scaled.known, sampling)
     problem = Problem(
         sampling=sampling,
         target=scaled,
         prior=Prior(bank, coverage.size, scaled_guide, map_, floor),
-        noise=noise_of(scaled, settings.noise) if whole is None else whole.noise,
+        noise=noise,
         weights=weights,
         responses=bank.weight_sum * coverage.pixels,
         whole=whole,
