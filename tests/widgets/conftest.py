@@ -1,5 +1,6 @@
 """A viewer with the panels, and a small real problem to run in them."""
 
+import gc
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,18 @@ def scene():
     crop = np.s_[150:214, 200:296]
     depth = whole.depth[crop]
     return Scene(whole.guide[crop], depth, degrade(depth, 4))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _modules_are_no_garbage():
+    """Take what lives by now, modules above all, out of the garbage collector's sight.
+
+    Napari collects all garbage whenever layers are removed, and looking through modules takes it
+    most of that time. What a test makes is collected as ever.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
