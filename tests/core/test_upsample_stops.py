@@ -1,4 +1,4 @@
-"""The set-up of a large image can be stopped between its steps."""
+"""The set-up of large images can be stopped between its steps."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from napari_cosparse.core.reconstruction import (
     measure,
     upsample_steps,
 )
+from napari_cosparse.core.registration import RegisterSettings, _working, register_steps
 from napari_cosparse.io import load_operators
 
 DEPTH = np.linspace(1, 3, 32 * 32).reshape(32, 32)
@@ -66,3 +67,25 @@ def test_measuring_can_be_stopped(monkeypatch):
     with pytest.raises(Told):
         measure(TARGET, None, PAIR, Settings(), (4.0, 4.0), asking(told))
     assert not begun
+
+
+@pytest.mark.parametrize("largest", [64, 32])
+def test_the_set_up_of_a_registration_can_be_stopped(monkeypatch, largest):
+    monkeypatch.setattr(_working, "LARGEST", largest)  # beyond it the images are reduced
+    image, names = np.random.default_rng(0).random((64, 60)), []
+    pair = load_operators("intensity-nir")
+
+    def ask(function, items):
+        names.append(function.__closure__[1].cell_contents.__name__)
+        return map(function, items)
+
+    register_steps(image, image, pair, RegisterSettings(), map_=ask).close()
+    reads = ["block_means"] if largest < 64 else []
+    assert names[: -names.count("make_level")] == 2 * [*reads, "fill"]
+    assert names.count("make_level") >= 2
+
+    def stop(function, items):
+        raise Told
+
+    with pytest.raises(Told):
+        register_steps(image, image, pair, RegisterSettings(), map_=stop)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, minimum_filter, uniform_filter
 
+from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.types import Mask, Plane
 
 from ._sides import Side, contrast
@@ -86,7 +87,7 @@ class Level:
         return low, (high - low) or 1.0
 
 
-def pyramid(side: Side, levels: int) -> list[Level]:
+def pyramid(side: Side, levels: int, map_: Map = map) -> list[Level]:
     """Levels of an image, finest first.
 
     Parameters
@@ -95,6 +96,8 @@ def pyramid(side: Side, levels: int) -> list[Level]:
         Image and usable pixels.
     levels : int
         How many.
+    map_ : Map, optional
+        Who runs it may stop between two levels.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def pyramid(side: Side, levels: int) -> list[Level]:
     """
     out, image = [], side.image
     for number, usable in enumerate(_usable(side.usable, levels)):
-        out.append(make_level(image, usable, 2**number))
+        out.append(once(map_, make_level, image, usable, 2**number))
         if number + 1 < levels:
             image = gaussian_filter(image, SMOOTHING, mode="mirror")[::2, ::2]
     return out

@@ -257,8 +257,8 @@ def make_scene(
     frame = Frame(_size(fixed), _size(moving))
     levels = depth(frame.shape_fixed, frame.shape_moving)
     return Scene(
-        tuple(pyramid(fixed, levels)),
-        tuple(pyramid(moving, levels)),
+        tuple(pyramid(fixed, levels, map_)),
+        tuple(pyramid(moving, levels, map_)),
         frame,
         matrix_group(group, frame.mean_square),
         pair,

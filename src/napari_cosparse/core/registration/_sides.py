@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import binary_dilation, distance_transform_edt, minimum_filter, uniform_filter
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.types import Mask, Plane
 
@@ -73,7 +74,11 @@ def luminance(image: NDArray[np.generic], name: str) -> Plane:
 
 
 def make_side(
-    image: ArrayLike, name: str, mask: ArrayLike | None = None, invalid: float | None = None
+    image: ArrayLike,
+    name: str,
+    mask: ArrayLike | None = None,
+    invalid: float | None = None,
+    map_: Map = map,
 ) -> Side:
     """Check an image and make it ready.
 
@@ -87,6 +92,8 @@ def make_side(
         True where the image may be used. A blank frame around the image is left out anyway.
     invalid : float, optional
         Value that means unknown.
+    map_ : Map, optional
+        Who runs it may stop between two steps.
 
     Returns
     -------
@@ -113,7 +120,7 @@ def make_side(
     usable = known if mask is None else known & check_mask(mask, gray.shape, name)
     # one pixel more: an interpolated frame blends into the image
     frame = binary_dilation(blank_border(gray))
-    return fill(gray, known, usable & ~frame)
+    return once(map_, fill, gray, known, usable & ~frame)
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...], name: str) -> Mask:

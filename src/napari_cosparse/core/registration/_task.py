@@ -160,7 +160,7 @@ def prepare(
         settings.pixel_size_moving,
     )
     first, corner = _cut(whole, settings.region)
-    working = working_pair(first, second)
+    working = working_pair(first, second, map_)
     scene = make_scene(
         working[0].side,
         working[1].side,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.types import Mask, Plane
 
 from ._frame import Matrix
@@ -78,13 +79,15 @@ class Working:
     shrink: int
 
 
-def working_pair(fixed: Source, moving: Source) -> tuple[Working, Working]:
+def working_pair(fixed: Source, moving: Source, map_: Map = map) -> tuple[Working, Working]:
     """Bring two images to working grids of one square pixel size, and undo shear.
 
     Parameters
     ----------
     fixed, moving : Source
         The images.
+    map_ : Map, optional
+        Who runs it may stop between two parts.
 
     Returns
     -------
@@ -105,17 +108,17 @@ def working_pair(fixed: Source, moving: Source) -> tuple[Working, Working]:
         for length in (*(np.array(source.shape) * sides_of(one)), *extent(source.shape, one))
     )
     shrink = max(1, int(np.ceil(largest / LARGEST)))
-    first, second = (_place(source, shrink * pixel, shrink) for source in (fixed, moving))
+    first, second = (_place(source, shrink * pixel, shrink, map_) for source in (fixed, moving))
     return first, second
 
 
-def _place(source: Source, pixel: float, shrink: int) -> Working:
+def _place(source: Source, pixel: float, shrink: int, map_: Map) -> Working:
     axes = source.axes
     ratio = pixel / sides_of(axes)
     if not axes[0, 1] and (np.abs(ratio - 1) <= SAME).all():
-        return Working(_whole(source), np.eye(3), shrink)
+        return Working(_whole(source, map_), np.eye(3), shrink)
     reduction = max(1, int(np.floor(ratio.min() + SAME)))
-    side = _whole(source) if reduction == 1 else _reduced(source, reduction)
+    side = _whole(source, map_) if reduction == 1 else _reduced(source, reduction, map_)
     matrix = np.diag([1 / reduction, 1 / reduction, 1.0])
     matrix[:2, 2] = (1 / reduction - 1) / 2  # the middle of a block of pixels
     rest = ratio / reduction
@@ -135,12 +138,12 @@ def _place(source: Source, pixel: float, shrink: int) -> Working:
     return Working(side, matrix, shrink)
 
 
-def _whole(source: Source) -> Side:
+def _whole(source: Source, map_: Map) -> Side:
     mask = None if source.mask is None else np.asarray(source.mask)
-    return make_side(np.asarray(source.image), source.name, mask, source.invalid)
+    return make_side(np.asarray(source.image), source.name, mask, source.invalid, map_)
 
 
-def _reduced(source: Source, factor: int) -> Side:
+def _reduced(source: Source, factor: int, map_: Map) -> Side:
     """Average blocks of pixels, reading strips."""
     rows, columns = (size // factor for size in source.shape)
     if min(rows, columns) < LEAST_SIDE:
@@ -155,8 +158,8 @@ def _reduced(source: Source, factor: int) -> Side:
     known = np.empty((rows, columns), np.bool_)
     for top, stop in _strips(source.image, rows, columns, factor):
         part = slice(top * factor, stop * factor), slice(0, columns * factor)
-        image[top:stop], known[top:stop] = block_means(source, part, factor)
-    return make_side(np.where(known, image, np.nan), source.name)
+        image[top:stop], known[top:stop] = once(map_, block_means, source, part, factor)
+    return make_side(np.where(known, image, np.nan), source.name, map_=map_)
 
 
 def _strips(
