@@ -169,4 +169,4 @@ class SoftFidelity:
         -------
         ndarray, shape (N1, N2), float32
         """
-        return 2 * self._sampling.diagonal(self._weights)
+        return self._sampling.diagonal(2 * self._weights)

@@ -169,7 +169,12 @@ class _Objective:
         """Diagonal that majorises the Hessian at an image."""
         curvature = self._problem.bounded_curvature(image, self._eps)
         if self._soft is not None:
-            curvature += np.float32(self._strength) * self._soft.curvature()
+            soft, strength = self._soft.curvature(), np.float32(self._strength)
+
+            def add(rows: slice) -> None:
+                curvature[rows] += strength * soft[rows]
+
+            each_band(add, curvature.shape, self._problem.prior.map_)
         return curvature
 
 
