@@ -10,7 +10,8 @@ import pytest
 from napari_cosparse import register
 from napari_cosparse.core.progress import drain
 from napari_cosparse.core.registration._local import refine_start
-from napari_cosparse.core.registration._scene import distance, make_scene
+from napari_cosparse.core.registration._motions import distance
+from napari_cosparse.core.registration._scene import make_scene
 from napari_cosparse.core.registration._sides import make_side
 from napari_cosparse.core.registration._solve import PIXELS, descend
 from napari_cosparse.io import make_scene as make_pair

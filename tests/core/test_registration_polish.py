@@ -13,10 +13,11 @@ from scipy.ndimage import minimum_filter
 from napari_cosparse.core.progress import drain
 from napari_cosparse.core.registration import _polish, _run
 from napari_cosparse.core.registration._error import determine
+from napari_cosparse.core.registration._motions import distance, exchanged
 from napari_cosparse.core.registration._polish import polish
 from napari_cosparse.core.registration._pyramid import make_level
 from napari_cosparse.core.registration._samples import choose_samples
-from napari_cosparse.core.registration._scene import distance, exchanged, make_scene
+from napari_cosparse.core.registration._scene import make_scene
 from napari_cosparse.core.registration._sides import make_side
 from napari_cosparse.core.registration._solve import PIXELS, descend
 from support.moved_pair import PAIR, motion, moved_pair, run

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from napari_cosparse.core.progress import drain
+from napari_cosparse.core.registration._motions import distance
 from napari_cosparse.core.registration._mutual import Evaluation
 from napari_cosparse.core.registration._newton import State
-from napari_cosparse.core.registration._scene import distance, make_scene
+from napari_cosparse.core.registration._scene import make_scene
 from napari_cosparse.core.registration._sides import make_side
 from napari_cosparse.core.registration._solve import _choose
 from napari_cosparse.core.registration._start import Candidate, grid_of_motions, rotation, sheared

@@ -10,8 +10,9 @@ import numpy as np
 from napari_cosparse.core.progress import Progress
 
 from ._frame import Matrix
+from ._motions import distance, exchanged
 from ._pyramid import Level
-from ._scene import Scene, distance, exchanged
+from ._scene import Scene
 from ._solve import descend, solve
 from ._start import rotation
 from ._starts import Plan, search_starts

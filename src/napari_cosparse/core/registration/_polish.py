@@ -13,8 +13,9 @@ from napari_cosparse.core.progress import Progress
 
 from ._error import Determined
 from ._frame import Matrix
+from ._motions import distance, exchanged
 from ._newton import TOLERANCE
-from ._scene import Scene, distance, exchanged
+from ._scene import Scene
 from ._walk import ITERATIONS, report
 
 NU = 40.0  # sharper than on the way: more exact near the answer, more often caught far from it

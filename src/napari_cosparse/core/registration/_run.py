@@ -16,11 +16,12 @@ from ._cascade import Outcome, decide, describe
 from ._error import Determined, determine
 from ._fine import Fine, refine_fine
 from ._frame import Matrix
+from ._motions import distance
 from ._polish import polish
 from ._record import record
 from ._registration import Registration
 from ._residual import residual_map
-from ._scene import Scene, distance
+from ._scene import Scene
 from ._solve import MANY_PIXELS, PIXELS, descend
 from ._task import Task
 from ._verdict import Verdict, judge_quickly

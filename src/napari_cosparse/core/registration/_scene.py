@@ -15,7 +15,7 @@ from napari_cosparse.core.operators import OperatorPair
 from ._both import BothCost
 from ._cost import CoSparsityCost, Cost
 from ._cost_nmi import InformationCost
-from ._frame import Frame, Matrix, corner_motion
+from ._frame import Frame, Matrix
 from ._mutual import NU, swapped_pair
 from ._newton import CAP, State, refine
 from ._pyramid import Level, depth, pyramid
@@ -271,42 +271,3 @@ def make_scene(
 def _size(side: Side) -> tuple[int, int]:
     rows, columns = side.image.shape
     return rows, columns
-
-
-def distance(scene: Scene, first: Matrix, second: Matrix) -> float:
-    """Mean distance of the fixed image's corners under two motions.
-
-    Parameters
-    ----------
-    scene : Scene
-        For the frame.
-    first, second : ndarray, shape (3, 3)
-        In normalised coordinates.
-
-    Returns
-    -------
-    float
-        In pixels of the moving image.
-    """
-    pixels = scene.frame.to_pixels
-    return corner_motion(pixels(first), pixels(second), scene.frame.shape_fixed)
-
-
-def exchanged(scene: Scene, other: Scene, tau: Matrix) -> Matrix:
-    """Motion of the exchanged images that undoes a motion.
-
-    Parameters
-    ----------
-    scene : Scene
-        The pair.
-    other : Scene
-        The exchanged pair.
-    tau : ndarray, shape (3, 3)
-        In normalised coordinates of the first.
-
-    Returns
-    -------
-    ndarray, shape (3, 3)
-        In normalised coordinates of the second.
-    """
-    return other.frame.from_pixels(np.asarray(np.linalg.inv(scene.frame.to_pixels(tau))))

@@ -14,8 +14,9 @@ from ._answer import Answer
 from ._cost import Cost
 from ._error import deviation
 from ._frame import Matrix
+from ._motions import distance
 from ._newton import State
-from ._scene import Scene, distance
+from ._scene import Scene
 from ._start import Candidate
 from ._starts import distinct, margin
 from ._walk import (

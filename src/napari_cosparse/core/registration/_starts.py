@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from napari_cosparse.core.progress import Progress
 
 from ._frame import Matrix
-from ._scene import Scene, distance
+from ._motions import distance
+from ._scene import Scene
 from ._start import Candidate, grid_of_motions, search, sheared
 from ._start_nmi import LARGEST as LARGEST_NMI
 from ._start_nmi import search_information

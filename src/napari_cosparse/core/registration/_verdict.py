@@ -11,7 +11,8 @@ from napari_cosparse.core.progress import Progress
 
 from ._answer import Answer
 from ._consistency import backward, halves, pushed
-from ._scene import Scene, distance
+from ._motions import distance
+from ._scene import Scene
 from ._starts import Plan
 from ._verdict_words import JUDGE, MEASURE_NAMES, back_and_forth, percent, pixels, rival
 

@@ -11,8 +11,9 @@ from napari_cosparse.core.progress import Progress
 from ._answer import Answer, Walked
 from ._cost import Cost
 from ._frame import Matrix
+from ._motions import distance
 from ._newton import CAP, TOLERANCE, State
-from ._scene import Scene, distance
+from ._scene import Scene
 
 ITERATIONS = 40
 COARSE_TOLERANCE = 0.03  # pixels of the level: shortest step
