@@ -117,10 +117,10 @@ def decide(scene: Scene, order: Order) -> Steps:
         other = yield from attempt(scene, "nmi", order)
         if other.verdict.trusted:
             return other
-        both = agreed(scene, outcome.answer, other.answer) if order.start is None else None
-        if both is not None:
-            return replace(outcome, verdict=replace(both, backward=outcome.verdict.backward))
+        alike = agreed(scene, outcome.answer, other.answer) if order.start is None else None
         outcome = _clearer(outcome, other)
+        if alike is not None:
+            return replace(outcome, verdict=replace(alike, backward=outcome.verdict.backward))
     if order.mirror and order.start is None:
         return (yield from _look_into_mirror(scene, first, order, outcome))
     return outcome

@@ -1,0 +1,53 @@
+"""Which measure is believed: two that find one place, and which of their answers is returned."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from napari_cosparse.core.descent import Stop
+from napari_cosparse.core.progress import drain
+from napari_cosparse.core.registration import _cascade
+from napari_cosparse.core.registration._answer import Answer
+from napari_cosparse.core.registration._cascade import Order, Outcome, decide
+from napari_cosparse.core.registration._frame import Frame
+from napari_cosparse.core.registration._starts import Plan
+from napari_cosparse.core.registration._verdict import Verdict
+
+FRAME = Frame((60, 80), (60, 80))
+SCENE = SimpleNamespace(frame=FRAME)
+
+
+def outcome(measure, column, agreement):
+    tau = np.eye(3)
+    tau[1, 2] = column / FRAME.radius
+    answer = Answer(tau, -1.0, agreement, 0.1, 20.0, 9, Stop.CHANGE_SMALL, (), 0.9)
+    return Outcome(answer, measure, Verdict(trusted=False, reason="no", backward=5.0))
+
+
+def decided(monkeypatch, apart, agreements):
+    """Answer of the cascade where neither measure is trusted by itself."""
+    found = {
+        "both": outcome("both", 4.0, agreements[0]),
+        "nmi": outcome("nmi", 4.0 + apart, agreements[1]),
+    }
+
+    def attempt(scene, measure, order):
+        yield from ()
+        return found[measure]
+
+    monkeypatch.setattr(_cascade, "attempt", attempt)
+    order = Order("auto", 30.0, Plan(30.0, 1.0, np.eye(2)), None, verdict=True, mirror=False)
+    return drain(decide(SCENE, order))
+
+
+@pytest.mark.parametrize("agreements", [(0.25, 1.0), (1.0, 0.25)])
+@pytest.mark.parametrize(("apart", "trusted"), [(0.5, True), (2.9, True), (3.2, False)])
+def test_two_measures_that_find_one_place_are_trusted(monkeypatch, apart, trusted, agreements):
+    best = decided(monkeypatch, apart, agreements)
+    assert best.verdict.trusted is trusted
+    assert ("the same place in two searches" in best.verdict.because) == trusted
+    assert best.verdict.backward == 5.0
+    assert best.measure == ("nmi" if agreements[1] > agreements[0] else "both")
