@@ -72,7 +72,7 @@ def press(qtbot):
         assert panel.button.isEnabled(), panel.about.text()
         panel.button.click()
         assert panel.runner.running
-        qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
+        qtbot.waitUntil(lambda: not panel.runner.running, timeout=300_000)
 
     return press
 
