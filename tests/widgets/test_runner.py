@@ -10,13 +10,11 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import degrade
 from napari_cosparse.io import make_scene
 from napari_cosparse.tiles import Cancelled
-from napari_cosparse.widgets import _runner
 
 
 @pytest.fixture
-def long_run(panel, viewer, qtbot, monkeypatch):
+def long_run(panel, viewer, qtbot):
     """A run of seconds that has made its first steps; nothing of it is left afterwards."""
-    monkeypatch.setattr(_runner, "BAR_AFTER", 60.0)
     scene = make_scene()
     viewer.add_image(scene.guide, rgb=True)
     viewer.add_image(degrade(scene.depth, 4), scale=(4, 4), translate=(1.5, 1.5))
@@ -41,27 +39,31 @@ def test_run_button_cancels(panel, viewer, qtbot, long_run):
     assert long_run[-1].step < long_run[-1].total
 
 
-def test_activity_bar_cancels(panel, viewer, qtbot, long_run, monkeypatch):
-    """It comes late, so that it does not draw the window anew all through a preview."""
-    assert not progress._all_instances
-    monkeypatch.setattr(_runner, "BAR_AFTER", 0.0)
-    qtbot.waitUntil(lambda: len(progress._all_instances) == 1, timeout=10_000)
-    (bar,) = progress._all_instances
-    bar.cancel()
-    qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
-    assert panel.message.text() == "Cancelled."
-    assert not progress._all_instances
-    assert len(viewer.layers) == 2
+def test_bar_says_what_is_computed(panel, long_run):
+    assert panel.bar.isVisibleTo(panel)
+    assert panel.bar.toolTip().startswith("Upsampling ")
 
 
-def test_closing_the_panel_ends_the_run(panel, viewer, qtbot, long_run, monkeypatch):
-    monkeypatch.setattr(_runner, "BAR_AFTER", 0.0)
-    qtbot.waitUntil(lambda: len(progress._all_instances) == 1, timeout=10_000)
+def test_napari_shows_no_bar_of_its_own(panel, qtbot):
+    """It would draw the window anew; after a layer was deleted that has ended napari."""
+
+    def steps():
+        while True:
+            time.sleep(0.05)
+            yield Progress("waiting", 1, 2)
+
+    panel.start(steps, "test")
+    qtbot.wait(2500)
+    assert panel.runner.running
+    assert not progress._all_instances
+    panel.runner.close()
+
+
+def test_closing_the_panel_ends_the_run(panel, viewer, qtbot, long_run):
     worker = panel.runner._worker
     viewer.window.remove_dock_widget(panel)
     assert not worker.is_running
     assert not panel.runner.running
-    assert not progress._all_instances
     steps = len(long_run)
     qtbot.wait(200)
     assert len(long_run) == steps  # nothing arrives any more

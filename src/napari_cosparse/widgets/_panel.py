@@ -144,10 +144,11 @@ class Panel(QWidget):
         steps : callable
             Makes the generator of progress.
         title : str
-            For napari's activity bar.
+            What is computed: tool-tip of the bar.
         """
         self.report.begin()
-        self.runner.start(steps, title)
+        self.bar.setToolTip(title)
+        self.runner.start(steps)
         self.refresh()
 
     def add_layers(self, layers: Iterable[LayerData]) -> list[Layer]:

@@ -7,8 +7,7 @@ from threading import Event
 from typing import Any
 
 from napari.qt.threading import GeneratorWorker, create_worker
-from napari.utils.progress import cancelable_progress
-from qtpy.QtCore import QObject, QTimer, Signal  # type: ignore[attr-defined]
+from qtpy.QtCore import QObject, Signal  # type: ignore[attr-defined]
 
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.tiles import Cancelled
@@ -17,9 +16,6 @@ Steps = Callable[[], Generator[Progress, None, Any]]
 
 PATIENCE = 10.0  # seconds that closing waits for the step being computed
 PAUSE = 0.1  # seconds between two reports of progress
-BAR_AFTER = (
-    2.0  # seconds after which napari has a bar too: its moving picture draws the window anew
-)
 
 
 @dataclass(frozen=True)
@@ -83,6 +79,10 @@ def guarded(steps: Steps, stop: Event) -> Generator[list[Progress], None, Any]:
 class Runner(QObject):
     """One computation at a time, in a worker thread; every signal arrives in the main thread.
 
+    napari's own progress bar is not used: its moving picture draws the whole window anew, which
+    costs a second of a short run, and ends napari (0.9, software rendering) with a segmentation
+    fault if a layer has just been deleted.
+
     Attributes
     ----------
     stepped : Signal of Progress
@@ -108,14 +108,8 @@ class Runner(QObject):
         super().__init__(parent)
         self._worker: GeneratorWorker | None = None
         self._run: Generator[list[Progress], None, Any] | None = None
-        self._bar: cancelable_progress | None = None
-        self._title, self._begun = "", 0.0
         self._result: object = None
         self._stop = Event()
-        self._in_bar = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(int(1000 * PAUSE))
-        self._timer.timeout.connect(self._look_at_bar)
 
     @property
     def told_to_stop(self) -> Callable[[], bool]:
@@ -127,21 +121,17 @@ class Runner(QObject):
         """Whether a computation has begun and has not yet ended."""
         return self._worker is not None
 
-    def start(self, steps: Steps, title: str) -> None:
+    def start(self, steps: Steps) -> None:
         """Begin a computation.
 
         Parameters
         ----------
         steps : callable
             Makes the generator; called in the worker thread.
-        title : str
-            Text beside napari's own progress bar, which only a run of some seconds gets.
         """
         if self.running:
             return
         self._result = None
-        self._title, self._begun = title, time.monotonic()
-        self._timer.start()
         run = self._run = guarded(steps, self._stop)
 
         def relay() -> Generator[list[Progress], None, Any]:
@@ -176,26 +166,6 @@ class Runner(QObject):
         for progress in steps:
             self.stepped.emit(progress)
         self.told.emit()
-        self._update_bar(steps[-1])
-
-    def _look_at_bar(self) -> None:
-        """Make napari's bar when it is time; cancel if somebody has pressed its cross."""
-        if self._bar is None and time.monotonic() - self._begun >= BAR_AFTER:
-            self._bar = cancelable_progress(desc=self._title, total=0)
-        if self._bar is not None and self._bar.is_canceled:
-            self.cancel()
-
-    def _update_bar(self, progress: Progress) -> None:
-        """Move napari's bar; last, because it lets Qt handle the next signals inside the call."""
-        if self._bar is None or self._in_bar:
-            return
-        self._in_bar = True
-        try:
-            if self._bar.total != progress.total:
-                self._bar.total = progress.total
-            self._bar.update(progress.step - self._bar.n)
-        finally:
-            self._in_bar = False
 
     def _on_return(self, result: object) -> None:
         self._result = result
@@ -222,7 +192,3 @@ class Runner(QObject):
         """Stop what still runs, and be ready for another run."""
         self._stop.set()
         self._stop = Event()
-        self._timer.stop()
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
