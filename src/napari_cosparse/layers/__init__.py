@@ -16,6 +16,7 @@ from ._reopen import file_name, layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import store_place, stored_data
 from ._suggest import suggest
+from ._world import set_world, world_matrix
 from ._write import (
     MULTISCALE_FROM,
     Destination,
@@ -83,6 +84,7 @@ __all__ = [
     "provenance",
     "read",
     "region_flaw",
+    "set_world",
     "shown_plane",
     "start_from",
     "steps_of",
@@ -90,4 +92,5 @@ __all__ = [
     "stored_data",
     "suggest",
     "visible_part",
+    "world_matrix",
 ]

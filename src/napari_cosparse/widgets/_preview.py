@@ -1,15 +1,28 @@
-"""Which part of the layers a preview computes."""
+"""Which part of the layers a preview computes, and where it is shown."""
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings
+from napari_cosparse.layers import (
+    Destination,
+    match_stacks,
+    preview_place,
+    set_world,
+    shown_plane,
+    world_matrix,
+)
+from napari_cosparse.tiles import known_samples
 
-from ._job import Pair
+from ._job import Outcome, Pair
+from ._runner import Steps
 
 LONGEST = 224  # guide pixels along each axis: a second or so on one core
 FEWEST = 4  # samples along LONGEST from which on a part is made of whole samples
@@ -20,6 +33,7 @@ ROUNDING = 1e-6  # pixels
 NOT_VISIBLE = "No part of target and guide is visible; zoom to where both lie."
 
 Window = tuple[slice, slice]
+Index = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +94,99 @@ def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
     part = replace(settings, factor=factor, origin=(starts[0], starts[1]))
     around = tuple(slice(max(0, one.start - AROUND), one.stop + AROUND) for one in ours)
     return Part((ours[0], ours[1]), (theirs[0], theirs[1]), part, (around[0], around[1]))
+
+
+def plane_to_preview(pair: Pair, point: Sequence[float]) -> tuple[Index, tuple[Index, Index]]:
+    """Find the plane of the result that the viewer would show.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+    point : sequence of float
+        Position of the sliders in the world, ``viewer.dims.point``.
+
+    Returns
+    -------
+    index : tuple of int
+        On the leading axes of the result, as the guide shows it; as the target does on axes that
+        only the target has.
+    planes : tuple of tuple of int
+        Those of target and guide that belong to it, as in a run.
+    """
+    stack = match_stacks(*pair.sources())
+    ours, theirs = shown_plane(pair.target, point), shown_plane(pair.guide, point)
+    axes = zip(stack.first, stack.second, strict=True)
+    index = tuple(theirs[b] if b >= 0 else ours[a] if a >= 0 else 0 for a, b in axes)
+    places = zip(np.ndindex(*stack.shape), stack.pairs(), strict=True)
+    return index, next(planes for place, planes in places if place == index)
+
+
+def place_of_part(pair: Pair, where: Destination, index: Index, part: Part) -> dict[str, Any]:
+    """Note where a preview is to lie: on its plane of the result, and on no other one.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+    where : Destination
+        Of the whole result.
+    index : tuple of int
+        Of the plane, on the leading axes of the result.
+    part : Part
+        What is computed.
+
+    Returns
+    -------
+    dict
+        Settings of a layer that has as many axes as the result.
+    """
+    corner = part.guide[0].start, part.guide[1].start
+    if not index:
+        return preview_place(pair.guide, pair.levels[1], corner)
+    shift = np.eye(len(where.shape) + 1)
+    shift[:-1, -1] = *index, *corner
+    world = world_matrix(where.placement) @ shift
+    state = set_world({**where.placement, "translate": world[:-1, -1].copy()}, world)
+    return {**state, "metadata": {"preview": [*index, *corner]}}
+
+
+def telling(steps: Steps, pair: Pair, part: Part, plane: Index, invalid: float | None) -> Steps:
+    """Refuse in plain words, in the worker, a part of which nothing is known.
+
+    Parameters
+    ----------
+    steps : callable
+        Makes the generator of progress of the preview.
+    pair : Pair
+        The layers.
+    part : Part
+        What is computed.
+    plane : tuple of int
+        Which plane of the target.
+    invalid : float or None
+        Value that means unknown.
+
+    Returns
+    -------
+    callable
+        Makes a generator that raises `InputError` then.
+    """
+    target = pair.sources()[0]
+
+    def checked() -> Generator[Progress, None, Outcome]:
+        if not known_samples(target.load_gray(plane, part.target), invalid).any():
+            which, other = f"{target.name!r}", "part"
+            if plane:
+                which, other = f"Plane {plane} of {which}", "plane or part"
+            raise InputError(
+                f"{which} has no known sample in the middle of the view: all there are NaN, "
+                f"infinite or the unknown value. Show another {other}, or check Unknown value."
+            )
+        outcome: Outcome = yield from steps()
+        return outcome
+
+    return checked
 
 
 def _straight(

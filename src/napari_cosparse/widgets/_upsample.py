@@ -16,8 +16,6 @@ from napari_cosparse.layers import (
     destination,
     layer_data,
     preview_data,
-    preview_place,
-    shown_plane,
     stored_data,
     suggest,
     visible_part,
@@ -30,7 +28,7 @@ from ._handover import open_register
 from ._job import Outcome, Pair, pair_up, placed, upsampling
 from ._output import choose_output, propose_store
 from ._panel import Panel
-from ._preview import Part, part_to_preview
+from ._preview import Part, part_to_preview, place_of_part, plane_to_preview, telling
 from ._runner import Steps
 from ._script import store_script, upsample_script
 from ._store_check import REPLACE, UNFINISHED, check_store, free_path, store_remarks, unfinished
@@ -164,14 +162,27 @@ class UpsamplePanel(Panel):
             shifted = outcome.alignment is not None and not outcome.alignment.coincide
             self.register_button.setVisible(shifted)
         elif self._where is not None and self._part is not None:
-            made = preview_data(outcome.known[0], self._where, self._place)
-            (self._preview_layer,) = self.add_layers([made])
+            image, *rest = preview_data(outcome.known[0], self._where, self._place)
+            image = image.reshape((1,) * (len(self._where.shape) - 2) + image.shape)
+            (self._preview_layer,) = self.add_layers([(image, *rest)])
         first = outcome.known[0]
         if first.noise_estimated:
             self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
         told = verdict(outcome.known, outcome.alignment), blank_text(outcome.blank)
         text = " ".join(filter(None, told))
         return text if self._part is None else f"Preview of the middle of the view. {text}"
+
+    def fail(self, error: Exception) -> None:
+        """Tell it; what an earlier preview showed goes, as it would with one that succeeds.
+
+        Parameters
+        ----------
+        error : Exception
+            What was raised.
+        """
+        if self._part is not None:
+            self._drop_preview()
+        super().fail(error)
 
     def stop_early(self) -> str:
         """Say how a run into a store goes on."""
@@ -234,20 +245,19 @@ class UpsamplePanel(Panel):
             pair, settings = self._pair_and_settings()
             part = part_to_preview(pair, settings, visible_part(pair.guide, pair.levels[1]))
         except InputError as error:
+            self._drop_preview()
             self.fail(error)
             return
-        point = self.viewer.dims.point
-        planes = shown_plane(pair.target, point), shown_plane(pair.guide, point)
+        index, planes = plane_to_preview(pair, self.viewer.dims.point)
         self._suggested = None
-        self._where = self._destination(pair)
-        self._part = part
-        corner = part.guide[0].start, part.guide[1].start
-        self._place = preview_place(pair.guide, pair.levels[1], corner)
+        self._where, self._part = self._destination(pair), part
+        self._place = place_of_part(pair, self._where, index, part)
         window = part.target, part.guide
         operators = self.form.pair.source()
         where: dict[str, Any] = {"window": window, "planes": planes, "around": part.around}
         asked = self.runner.told_to_stop
         steps = upsampling(pair, operators, part.settings, cancelled=asked, **where)
+        steps = telling(steps, pair, part, planes[0], settings.invalid)
         self.start(steps, f"Preview of {pair.target.name}")
 
     def _drop_preview(self) -> None:
