@@ -13,7 +13,7 @@ from scipy.linalg import orthogonal_procrustes
 
 from napari_cosparse import api
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.registration import RegisterSettings
+from napari_cosparse.core.registration import ALLOW, JUDGE, RegisterSettings
 from napari_cosparse.layers import METADATA_KEY
 from support.fake_registration import FakeRegister
 
@@ -152,25 +152,52 @@ def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, vi
     assert len(viewer.layers) == 4
 
 
+HELPS = "What helps: drag the layer near its place or set points (see Start), or mask what only"
+LANDS = "by edges, it lands 45 px away if registered the other way round (limit 2 px)"
+MIRROR = "the moving image is a mirror image; "
+
+
 @pytest.mark.parametrize(
-    ("because", "told"),
+    ("because", "told", "more"),
     [
+        (f"{LANDS}, and no other place fits: give a start", f"{LANDS}. {HELPS}", "no other place"),
+        (f"{LANDS}; with 30% covered: give a start", f"{LANDS}. {HELPS}", "with 30% covered"),
+        (f"{MIRROR}{LANDS}; refined: give a start", f"{MIRROR}{LANDS}. {HELPS}", "refined"),
+        (f"{LANDS}: give a start or landmarks", f"{LANDS}. {HELPS}", "83% of the fixed image"),
         (
-            "it lands 45 px away: give a start or landmarks",
-            "it lands 45 px away; 83% of the fixed image covered; next best place 30% worse. What",
+            f"nothing was checked: {JUDGE}",
+            "nothing was checked. What helps: turn on Advanced > Judge the result. Nothing was",
+            "83% of the fixed image covered; next best place 30% worse. In pixels: rotation 36.87",
         ),
         (
-            "nothing was checked: turn on Advanced > Judge the result",
-            "nothing was checked: turn on Advanced > Judge the result. In pixels:",
+            f"a mirror image: {ALLOW}",
+            "a mirror image. What helps: flip it, or tick Advanced > Allow a mirror image. Nothing",
+            "36.87",
         ),
     ],
 )
-def test_way_out_is_told_once(filled, fake, press, because, told):
+def test_what_decided_and_what_helps_are_told_and_the_rest_in_a_tool_tip(
+    filled, fake, press, because, told, more
+):
     fake.trusted, fake.because = False, because
     press(filled)
-    assert filled.message.text().startswith(f"Not trusted: {told}")
-    assert "give a start" not in filled.message.text()
-    assert filled.message.text().count("What helps") == told.count("What")
+    message = filled.message
+    assert message.text().startswith(f"Not trusted: {told}")
+    assert more in message.toolTip()
+    assert more not in message.text()
+    assert not any(word in message.text() + message.toolTip() for word in ("=True", "--"))
+    fake.trusted = True
+    press(filled)
+    assert not message.toolTip()
+
+
+def test_verdict_of_a_file_is_told_in_words_of_the_panel(filled, fake, press, tmp_path):
+    fake.trusted, fake.because = False, f"nothing was checked: {JUDGE}"
+    press(filled)
+    filled.tools.save(str(tmp_path / "t.json"))
+    filled.tools.load(str(tmp_path / "t.json"))
+    assert "says the file: nothing was checked: turn on Advanced >" in filled.message.text()
+    assert "verdict=True" not in filled.message.text()
 
 
 def test_next_run_after_a_failed_one_is_as_in_a_fresh_session(filled, fake, viewer, press):

@@ -1,6 +1,7 @@
 """The panel that brings a layer of one modality onto a layer of another one."""
 
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 import napari
@@ -23,8 +24,9 @@ from ._register_found import Found
 from ._register_job import masks, registering, start_keywords
 from ._register_points import Pairs, apart_text, fit_text
 from ._register_script import register_script
-from ._register_text import couple_text, flaws, motion_text, verdict
+from ._register_text import couple_text, flaws, motion_text
 from ._register_tools import NOT_MOVED, Tools
+from ._register_verdict import details, is_nothing, verdict
 from ._runner import Steps
 
 CANCELLED = "the run was cancelled before its result was judged"
@@ -124,7 +126,9 @@ class RegisterPanel(Panel):
         if put:
             self.tools.put()
         how = str(self.form.start.value)
-        told = [verdict(outcome, how), *self._remarks(outcome), *(() if put else (NOT_MOVED,))]
+        told = [verdict(outcome, how), *self._remarks(outcome)]
+        if not put:
+            told.append("Nothing was moved." if is_nothing(outcome) else NOT_MOVED)
         return " ".join(told)
 
     def _remarks(self, outcome: Any) -> list[str]:  # noqa: ANN401 a Registration
@@ -180,8 +184,11 @@ class RegisterPanel(Panel):
         return found.matrix if (found.fixed, found.moving) == self._chosen() else None
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
-        """Enable the tools that there is something for."""
+        """Enable the tools that there is something for; more about the result is in a tool-tip."""
         self.tools.refresh(running=running)
+        found = None if running else self.tools.found
+        more = "" if found is None or found.outcome is None else details(found.outcome)
+        self.message.setToolTip(f"<p>{escape(more)}</p>" if more else "")
 
     def _shut_down(self) -> None:
         self.tools.flicker.stop()

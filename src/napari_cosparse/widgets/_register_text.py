@@ -1,20 +1,13 @@
-"""What the registration panel says about a pair of layers and about a result."""
+"""What the registration panel says about a pair of layers and about a motion."""
 
-from collections.abc import Mapping, Sequence
-from math import atan2, degrees, isfinite
+from collections.abc import Sequence
+from math import atan2, degrees
 from typing import Any
 
 import numpy as np
 
 from ._couple import Couple
 
-MASK = "mask what only one of the images shows"
-HELP = {  # in the words of the panel, for what the core advises in those of its keywords
-    "search": f"drag the layer near its place or set points (see Start), or {MASK}",
-    "place": f"drag the layer nearer, search everywhere, or {MASK}",
-    "points": f"check the order of the points and set more of them, or {MASK}",
-}
-START = "give a"  # how the core's advice begins that the above stands for
 SHEARED = (
     "The layers are displayed sheared against one another, and stay so: if they are not in truth, "
     "undo that or choose Motion: affine (A)."
@@ -103,84 +96,6 @@ def names_text(names: Sequence[str]) -> str:
         Part of a sentence.
     """
     return ", ".join(names) if len(names) <= NAMED else f"{len(names)} layers"
-
-
-def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registration
-    """Say with its numbers whether a registration is to be trusted.
-
-    Parameters
-    ----------
-    found : Registration
-        What the core returned.
-    start : {"search", "place", "points"}
-        How it began.
-
-    Returns
-    -------
-    str
-        The verdict, then the motion; what helps where it is not trusted, once.
-    """
-    because = str(found.because).rstrip(".")
-    if not found.trusted:
-        return f"{_not_trusted(found, because, start)} {motion_text(found.matrix)}"
-    numbers = _numbers(found, because)
-    if isfinite(found.agreement) and "of the starts" not in because:
-        numbers.append(f"{found.agreement:.0%} of the starts end here")
-    if isfinite(found.predicted_error):
-        numbers.append(f"error about {found.predicted_error:.2g} px")
-    if isfinite(found.cost_before) and isfinite(found.cost_after):
-        numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
-    known = f" ({', '.join(numbers)})" if numbers else ""
-    return f"Trusted: {because}{known}. {motion_text(found.matrix)}"
-
-
-def _not_trusted(found: Any, because: str, start: str) -> str:  # noqa: ANN401 a Registration
-    """Say why, and what helps; how sure a wrong place is would say nothing."""
-    reason, colon, way = because.rpartition(": ")
-    if not colon:
-        reason, way = because, START
-    if not way.startswith(START):
-        return f"Not trusted: {because}."
-    why = "; ".join([reason, *_numbers(found, reason)])
-    return f"Not trusted: {why}. What helps: {HELP[start]}."
-
-
-def _numbers(found: Any, because: str) -> list[str]:  # noqa: ANN401 a Registration
-    """Give the figures that are known and not yet told: constant images have none."""
-    numbers = []
-    if isfinite(found.overlap) and "covered" not in because:
-        numbers.append(f"{found.overlap:.0%} of the fixed image covered")
-    if isfinite(found.margin) and "place" not in because:
-        numbers.append(_lead(found.margin))
-    return numbers
-
-
-def _lead(margin: float) -> str:
-    if margin >= 1:
-        return "no other place fits"
-    return f"next best place {margin:.0%} worse" if margin >= 0 else "another place fits better"
-
-
-def judgement(record: Mapping[str, Any], source: str) -> str:
-    """Say what is known of a transform that was not found just now.
-
-    Parameters
-    ----------
-    record : mapping
-        May have ``trusted`` and ``because``.
-    source : str
-        Who said so.
-
-    Returns
-    -------
-    str
-        A part of a sentence; without a reason nobody has judged it.
-    """
-    trusted, because = bool(record.get("trusted", True)), str(record.get("because", "")).rstrip(".")
-    if trusted and not because:
-        return "not judged"
-    head = "trusted" if trusted else "not trusted"
-    return f"{head}, says {source}" + (f": {because}" if because else "")
 
 
 def motion_text(matrix: Any) -> str:  # noqa: ANN401 array_like

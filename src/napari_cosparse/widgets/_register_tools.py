@@ -16,7 +16,8 @@ from ._flicker import Flicker
 from ._register_files import load_found, save_found
 from ._register_found import Found
 from ._register_images import checkerboard_layer, resampled_with
-from ._register_text import judgement, motion_text, names_text
+from ._register_text import motion_text, names_text
+from ._register_verdict import judgement
 
 if TYPE_CHECKING:
     from ._register import RegisterPanel

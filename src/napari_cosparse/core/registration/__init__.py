@@ -9,10 +9,13 @@ from ._register import register, register_steps
 from ._registration import Registration
 from ._settings import RegisterSettings
 from ._sides import LEAST_MASK, LEAST_SIDE
+from ._verdict_words import ALLOW, JUDGE
 from ._warp import Warp, resample
 from ._warp_types import input_limits
 
 __all__ = [
+    "ALLOW",
+    "JUDGE",
     "LEAST_MASK",
     "LEAST_SIDE",
     "Extent",

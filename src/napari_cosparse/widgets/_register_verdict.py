@@ -1,0 +1,160 @@
+"""What the registration panel says about a result: whether to trust it, why, what helps."""
+
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from napari_cosparse.core.registration import ALLOW, JUDGE
+
+from ._register_text import motion_text
+
+MASK = "mask what only one of the images shows"
+HELP = {  # in the words of the panel, for what the core advises in those of its keywords
+    "search": f"drag the layer near its place or set points (see Start), or {MASK}",
+    "place": f"drag the layer nearer, search everywhere, or {MASK}",
+    "points": f"check the order of the points and set more of them, or {MASK}",
+}
+START = "give a"  # how the core's advice begins that the above stands for
+WORDS = {  # the core's advice also names keywords and options, for other readers
+    JUDGE: "turn on Advanced > Judge the result",
+    ALLOW: "flip it, or tick Advanced > Allow a mirror image",
+}
+NOTHING = "there is nothing to register"
+FIRST = re.compile(r"(?:the moving image is a mirror image; )?.*?(?=; |, and |$)")  # what decided
+
+
+def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registration
+    """Say with its numbers whether a registration is to be trusted.
+
+    Parameters
+    ----------
+    found : Registration
+        What the core returned.
+    start : {"search", "place", "points"}
+        How it began.
+
+    Returns
+    -------
+    str
+        The verdict, then the motion; where it is not trusted, what decided and what helps.
+    """
+    because = panel_words(found.because)
+    if not found.trusted:
+        return _not_trusted(because, start)
+    numbers = _numbers(found, because)
+    if isfinite(found.agreement) and "of the starts" not in because:
+        numbers.append(f"{found.agreement:.0%} of the starts end here")
+    if isfinite(found.predicted_error):
+        numbers.append(f"error about {found.predicted_error:.2g} px")
+    if isfinite(found.cost_before) and isfinite(found.cost_after):
+        numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
+    known = f" ({', '.join(numbers)})" if numbers else ""
+    return f"Trusted: {because}{known}. {motion_text(found.matrix)}"
+
+
+def panel_words(because: object) -> str:
+    """Say a reason of the core in the words of the panel.
+
+    Parameters
+    ----------
+    because : str
+        Of a registration.
+
+    Returns
+    -------
+    str
+        Without its full stop.
+    """
+    told = str(because).rstrip(".")
+    for theirs, ours in WORDS.items():
+        told = told.replace(theirs, ours)
+    return told
+
+
+def is_nothing(found: Any) -> bool:  # noqa: ANN401 a Registration
+    """Say whether nothing was compared: an image is constant or unknown.
+
+    Parameters
+    ----------
+    found : Registration
+        What the core returned.
+
+    Returns
+    -------
+    bool
+    """
+    return not found.trusted and NOTHING in found.because
+
+
+def details(found: Any) -> str:  # noqa: ANN401 a Registration
+    """Give all that is known of a result that is not trusted, for those who want to know.
+
+    Parameters
+    ----------
+    found : Registration
+        What the core returned.
+
+    Returns
+    -------
+    str
+        The whole reason with its numbers, then the motion; empty where there is no more to say.
+    """
+    if found.trusted or is_nothing(found):
+        return ""
+    reason = _parts(panel_words(found.because))[0]
+    return f"In full: {'; '.join([reason, *_numbers(found, reason)])}. {motion_text(found.matrix)}"
+
+
+def _not_trusted(because: str, start: str) -> str:
+    """Say what decided, and what helps; how sure a wrong place is would say nothing."""
+    if NOTHING in because:
+        return f"Not trusted: {because}."
+    reason, way = _parts(because)
+    first = FIRST.match(reason)
+    helps = HELP[start] if way.startswith(START) else way
+    return f"Not trusted: {first.group() if first else reason}. What helps: {helps}."
+
+
+def _parts(because: str) -> tuple[str, str]:
+    """Part a reason from the way out."""
+    reason, colon, way = because.rpartition(": ")
+    return (reason, way) if colon else (because, START)
+
+
+def _numbers(found: Any, because: str) -> list[str]:  # noqa: ANN401 a Registration
+    """Give the figures that are known and not yet told: constant images have none."""
+    numbers = []
+    if isfinite(found.overlap) and "covered" not in because:
+        numbers.append(f"{found.overlap:.0%} of the fixed image covered")
+    if isfinite(found.margin) and "place" not in because:
+        numbers.append(_lead(found.margin))
+    return numbers
+
+
+def _lead(margin: float) -> str:
+    if margin >= 1:
+        return "no other place fits"
+    return f"next best place {margin:.0%} worse" if margin >= 0 else "another place fits better"
+
+
+def judgement(record: Mapping[str, Any], source: str) -> str:
+    """Say what is known of a transform that was not found just now.
+
+    Parameters
+    ----------
+    record : mapping
+        May have ``trusted`` and ``because``.
+    source : str
+        Who said so.
+
+    Returns
+    -------
+    str
+        A part of a sentence; without a reason nobody has judged it.
+    """
+    trusted, because = bool(record.get("trusted", True)), panel_words(record.get("because", ""))
+    if trusted and not because:
+        return "not judged"
+    head = "trusted" if trusted else "not trusted"
+    return f"{head}, says {source}" + (f": {because}" if because else "")
