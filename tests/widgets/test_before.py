@@ -1,12 +1,15 @@
 """What the panels tell before a run: a reason for what would fail, a word on what would be idle."""
 
+from types import SimpleNamespace
+
 import dask.array as da
 import numpy as np
 import pytest
 
 from napari_cosparse.core.operators import learn_operators
-from napari_cosparse.core.reconstruction import upsample
+from napari_cosparse.core.reconstruction import Settings, place, upsample
 from napari_cosparse.io import load_operators
+from napari_cosparse.widgets._before import on_guide
 
 CENTRE = {"scale": (4, 4), "translate": (1.5, 1.5)}
 
@@ -68,6 +71,53 @@ def test_plane_of_a_stack_that_is_unknown_is_named(panel, show, scene):
     stack[:] = np.nan
     panel.refresh()
     assert refused(panel, "'low' has no known sample")
+
+
+@pytest.mark.parametrize("place", [{}, {"rotate": 3}])
+def test_target_that_is_known_beside_the_guide_only(panel, show, scene, place):
+    wide = np.pad(scene.coarse, ((0, 0), (0, 12)), constant_values=np.nan)
+    wide[:, :-6] = np.nan
+    wide[:, -6:] = 3
+    show(wide, contrast_limits=(0, 4), **place)
+    assert refused(panel, "'low' has no known sample on the guide")
+    wide[5, 5] = 3
+    panel.refresh()
+    assert panel.button.isEnabled()
+
+
+@pytest.mark.parametrize("slant", [0, 0.05])
+def test_plane_that_is_known_beside_the_guide_only_is_named(panel, show, scene, run, slant):
+    """Before the run, and after it the same."""
+    wide = np.pad(scene.coarse, ((0, 0), (0, 12)), mode="edge")
+    stack = np.stack([wide] * 2)
+    stack[1, :, :-6] = np.nan
+    affine = np.eye(4)
+    affine[1:3, 1:3] += [[0, -slant], [slant, 0]]
+    show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5), affine=affine)
+    told = "Plane (1,) has no known sample on the guide and stays unknown."
+    assert told in panel.about.text()
+    run()
+    assert told in panel.message.text()
+
+
+@pytest.mark.parametrize("origin", [(1.5, 1.5), (-9.9, -6.0), (30.2, 70.5), (-2.0, -1.99)])
+@pytest.mark.parametrize("degrees", [0, 20])
+def test_samples_that_are_refused_before_lie_beside_the_guide_for_the_core(origin, degrees):
+    """Of straight targets all of them are, of turned ones no other."""
+    guide, target, angle = (64, 96), (16, 24), np.deg2rad(degrees)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    back = np.eye(3)
+    back[:2, :2], back[:2, 2] = 4 * turn, origin
+    settings = Settings(factor=(4, 4), origin=origin)
+    if degrees:
+        settings = Settings(transform=np.linalg.inv(back))
+    pair = SimpleNamespace(
+        guide_grid=SimpleNamespace(shape=guide), target_grid=SimpleNamespace(shape=target)
+    )
+    told, inside = on_guide(pair, settings), place(guide, target, settings)[1].inside
+    assert told[inside].all()
+    assert degrees or not told[~inside].any()
+    assert not told.all() or inside.all()
 
 
 def test_planes_of_a_long_stack_that_are_unknown_are_counted(panel, show, scene):

@@ -19,6 +19,7 @@ BEYOND = 2.5  # samples around the outermost ones, to which a result reaches
 AS_FINE = 1.001  # factor up to which nothing is upsampled
 Two = tuple[float, float]
 Shape = tuple[int, int]
+Lines = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 Phase = Literal["centre", "corner"]
 
 
@@ -51,6 +52,11 @@ def check_pair(pair: Pair, settings: Settings) -> None:
             "has no NaN for the rest: choose Values: float32 (Advanced), or crop the guide."
         )
     _check_values(target, settings.invalid)
+    if _is_small(target.pixels) and not _known_here(pair, settings).any():
+        raise InputError(
+            f"{target.name!r} has no known sample on the guide: all that are known lie beside it. "
+            "Check where the target lies, and Unknown value."
+        )
 
 
 def remarks(pair: Pair, settings: Settings) -> str:
@@ -81,8 +87,34 @@ def remarks(pair: Pair, settings: Settings) -> str:
     pixels = pair.sources()[1].pixels
     if settings.guided and _is_small(pixels) and not _varies(np.asarray(pixels)):
         told.append("The guide is constant: it has no say.")
-    told.append(blank_text(_blank(pair.sources()[0], settings.invalid)))
+    told.append(blank_text(_blank(pair, settings)))
     return " ".join(filter(None, told))
+
+
+def on_guide(pair: Pair, settings: Settings) -> NDArray[np.bool_]:
+    """Find the samples that lie on the guide, without making the operator of a turned target.
+
+    Parameters
+    ----------
+    pair : Pair
+        The layers.
+    settings : Settings
+        As `placed` completes them.
+
+    Returns
+    -------
+    ndarray of bool, shape (m1, m2)
+        As the core counts them; of a turned target some more, up to half a sample away.
+    """
+    guide, target = pair.guide_grid.shape, pair.target_grid.shape
+    factor, origin = settings.steps, settings.origin
+    if settings.transform is not None:
+        straight = straighten(settings.transform, target)
+        if straight is None:
+            return _near(settings.transform, guide, target)
+        factor, origin = straight
+    rows, columns = _place(guide, target, factor, origin, settings.phase)[2]
+    return np.asarray(rows[:, None] & columns)
 
 
 def check_training(pairs: Iterable[tuple[Source, Source]], keywords: dict[str, Any]) -> None:
@@ -136,7 +168,7 @@ def _check_place(pair: Pair, settings: Settings) -> bool:
         if straight is None:
             return _check_turned(settings.transform, guide, target)
         factor, origin = straight
-    why, whole = _place(guide, target, factor, origin, settings.phase)
+    why, whole, _ = _place(guide, target, factor, origin, settings.phase)
     if why:
         raise InputError(why)
     return whole
@@ -157,13 +189,25 @@ def _check_turned(transform: NDArray[np.float64], guide: Shape, target: Shape) -
 @lru_cache(maxsize=64)
 def _place(
     guide: Shape, target: Shape, factor: Two | None, origin: Two | None, phase: Phase
-) -> tuple[str, bool]:
-    """Ask the core; the answer to the same question is kept."""
+) -> tuple[str, bool, Lines]:
+    """Ask the core; the answer to the same question is kept, with rows and columns on the guide."""
     try:
-        found, _ = place(guide, target, Settings(factor=factor, origin=origin, phase=phase))
+        found, sampling = place(guide, target, Settings(factor=factor, origin=origin, phase=phase))
     except InputError as error:
-        return str(error), False
-    return "", found.whole
+        return str(error), False, (np.zeros(target[0], bool), np.zeros(target[1], bool))
+    inside = sampling.inside
+    return "", found.whole, (np.asarray(inside.any(1)), np.asarray(inside.any(0)))
+
+
+def _near(transform: NDArray[np.float64], guide: Shape, target: Shape) -> NDArray[np.bool_]:
+    """Which samples of a turned target lie on the guide, or less than half a sample away."""
+    back, slack = np.linalg.inv(transform), max(steps_of(transform)) / 2
+    rows, columns = np.ogrid[: target[0], : target[1]]
+    near = np.ones(target, bool)
+    for (down, right, start), n in zip(back[:2], guide, strict=True):
+        place = down * rows + right * columns + start
+        near &= (place > -0.5 - slack) & (place < n - 0.5 + slack)
+    return near
 
 
 def _check_values(target: Source, invalid: float | None) -> None:
@@ -184,12 +228,18 @@ def _check_values(target: Source, invalid: float | None) -> None:
         )
 
 
-def _blank(target: Source, invalid: float | None) -> list[tuple[int, ...]]:
-    """Find planes of a small target of which nothing is known."""
+def _blank(pair: Pair, settings: Settings) -> list[tuple[int, ...]]:
+    """Find planes of a small target of which nothing is known on the guide."""
+    target = pair.sources()[0]
     if not target.leading or not _is_small(target.pixels):
         return []
-    known = _known(target, invalid).reshape(*target.leading, -1).any(-1)
+    known = _known_here(pair, settings).reshape(*target.leading, -1).any(-1)
     return [tuple(int(i) for i in place) for place in np.argwhere(~known)]
+
+
+def _known_here(pair: Pair, settings: Settings) -> NDArray[np.bool_]:
+    """Which samples of a small target are known and lie on the guide, shape (..., m1, m2)."""
+    return _known(pair.sources()[0], settings.invalid) & on_guide(pair, settings)
 
 
 def _known(source: Source, invalid: float | None) -> NDArray[np.bool_]:
