@@ -45,7 +45,8 @@ LINE = np.array([[0.0, 1], [2, 5], [3, 7]])
         ({"points": (TWO, TWO[[0, 0]])}, "of the fixed image lie in one place; the group SE"),
         ({"points": (LINE, LINE), "group": "A"}, "fixed image lie on one line; the group A needs"),
         ({"points": (TWO, TWO), "group": "A"}, "2 pairs of points; the group A needs at least 3"),
-        ({"points": (TWO, TWO * np.nan)}, "pairs of points.*finite"),
+        ({"points": (TWO, TWO * np.nan)}, "point number 1 of the moving image is not finite"),
+        ({"points": (TWO * [[1], [np.nan]], TWO)}, "point number 2 of the fixed.*set it again"),
     ],
 )
 def test_message_names_the_culprit(keywords, says):

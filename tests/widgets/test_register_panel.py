@@ -398,6 +398,79 @@ def test_image_that_is_too_small_is_told_before_the_run(filled, viewer, shape, p
     assert not filled.button.isEnabled()
 
 
+FLAT = np.full((50, 60), 7.0)
+
+
+@pytest.mark.parametrize("role", ["fixed", "moving"])
+@pytest.mark.parametrize(
+    ("pixels", "told"),
+    [
+        (FLAT, "'flat' is constant (7): there is nothing to register"),
+        (FLAT * np.nan, "'flat' has no known pixels, and at least 256 are needed"),
+        (np.where(np.arange(60) < 4, np.eye(50, 60), np.nan), "'flat' has 200 known pixels"),
+        (np.zeros((50, 60, 3), np.uint8), "'flat' is constant (0)"),
+        (np.stack([np.eye(50, 60), FLAT]), "the shown plane of 'flat' is constant (7)"),
+    ],
+)
+def test_image_without_anything_is_told_before_the_run(filled, viewer, pixels, told, role):
+    viewer.add_image(pixels, name="flat", rgb=pixels.shape[-1] == 3)
+    other, flat = by_name(viewer, "depth"), by_name(viewer, "flat")
+    filled.choose(*((flat, other) if role == "fixed" else (other, flat)))
+    viewer.dims.set_current_step(0, 1)
+    assert told in filled.about.text()
+    assert "choose another" in filled.about.text()
+    assert not filled.button.isEnabled()
+    if "plane" in told:
+        viewer.dims.set_current_step(0, 0)
+        assert filled.button.isEnabled()
+
+
+def test_image_with_one_pixel_that_differs_may_be_run(filled, viewer):
+    """However rare it is: only what is surely nothing is refused."""
+    pixels = np.zeros((300, 400), np.uint8)
+    pixels[201, 333] = 1
+    viewer.add_image(pixels, name="rare")
+    filled.choose(by_name(viewer, "photo"), by_name(viewer, "rare"))
+    assert filled.button.isEnabled(), filled.about.text()
+    pixels[201, 333] = 0
+    filled.refresh()
+    assert not filled.button.isEnabled()
+
+
+def test_unknown_value_counts_before_the_run(filled, viewer):
+    viewer.add_image(np.where(np.arange(60) < 9, -1.0, FLAT), name="two values")
+    filled.choose(by_name(viewer, "photo"), by_name(viewer, "two values"))
+    assert filled.button.isEnabled(), filled.about.text()
+    filled.form.invalid_moving.value = "-1"
+    assert "'two values' is constant (7)" in filled.about.text()
+    assert not filled.button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ((np.nan, 3), "point number 2 of the {} image is not finite: row nan, column"),
+        ((5000, 3), "point number 2 lies further beside '{}' than that is large (1 of 3"),
+        ((20, -400), "point number 2 lies further beside '{}' than that is large (1 of 3"),
+        ((-20, 120), ""),
+    ],
+)
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # napari's thumbnail of NaN
+def test_point_that_cannot_be_meant_is_told_by_its_number(filled, viewer, place, told, which):
+    points = [[5, 5], [20, 10], [40, 90]]
+    for number, (name, image) in enumerate((("a", "photo"), ("b", "depth"))):
+        layer, moved = viewer.layers[image], list(points)
+        if number == which:
+            moved[1] = place
+        lies = {"translate": layer.translate, "units": layer.units, "affine": layer.affine}
+        viewer.add_points(moved, name=name, scale=layer.scale, rotate=layer.rotate, **lies)
+    filled.form.start.value = "points"
+    names = ("fixed", "moving") if "finite" in told else ("photo", "depth")
+    assert told.format(names[which]) in filled.about.text()
+    assert filled.button.isEnabled() == (not told)
+
+
 def test_points_that_are_too_few_for_the_motion_are_told_before_the_run(filled, viewer):
     for name in "ab":
         viewer.add_points([[5, 5], [20, 10]], name=name, **PLACE)
@@ -429,10 +502,9 @@ def test_levels_stacks_and_colours(fake, register_panel, viewer, press):
     fine = da.zeros((3, 4096, 4096), chunks=512)
     coarse = da.zeros((3, 1024, 1024), chunks=512)
     viewer.add_image([fine, coarse], name="stack", contrast_limits=(0, 1), scale=(1, 0.1, 0.1))
-    viewer.add_image(np.zeros((40, 50)), name="small", scale=(9, 9))
+    viewer.add_image(np.eye(40, 50), name="small", scale=(9, 9))
     register_panel.choose(by_name(viewer, "stack"), by_name(viewer, "small"))
     viewer.dims.set_current_step(0, 2)
-    register_panel.refresh()
     assert "plane 2 is registered" in register_panel.about.text()
     assert register_panel.form.levels == (0, 0)
     register_panel.form.fixed_level.value = 1

@@ -77,6 +77,7 @@ class RegisterPanel(Panel):
         event : object, optional
             Not used.
         """
+        self.viewer.dims.events.current_step.connect(self.refresh)  # once, however often called
         before = self._chosen()
         self.form.reset_choices()
         if before == self._suggested or not set(before) & set(self.form.moving.choices):
@@ -192,6 +193,7 @@ class RegisterPanel(Panel):
 
     def _shut_down(self) -> None:
         self.tools.flicker.stop()
+        self.viewer.dims.events.current_step.disconnect(self.refresh)
         super()._shut_down()
 
     def found_by(self, matrix: Any, told: dict[str, Any]) -> Found:  # noqa: ANN401 array_like

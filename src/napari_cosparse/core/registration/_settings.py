@@ -126,9 +126,10 @@ def _points(value: Any, group: str) -> tuple[NDArray[np.float64], NDArray[np.flo
             "same order"
         )
     least = LEAST_POINTS[group]
-    if len(fixed) < least or not (np.isfinite(fixed).all() and np.isfinite(moving).all()):
+    if len(fixed) < least:
         count = f"{len(fixed)} pair{'s' * (len(fixed) != 1)} of points"
-        raise InputError(f"{count}; the group {group} needs at least {least}, all finite")
+        raise InputError(f"{count}; the group {group} needs at least {least}")
+    _check_finite(fixed, moving)
     for name, points in (("fixed", fixed), ("moving", moving)):
         if np.linalg.matrix_rank(points - points.mean(0)) < least - 1:
             wrong = "in one place" if np.ptp(points, axis=0).max() == 0 else "on one line"
@@ -137,3 +138,14 @@ def _points(value: Any, group: str) -> tuple[NDArray[np.float64], NDArray[np.flo
                 f"{least} that do not"
             )
     return fixed, moving
+
+
+def _check_finite(fixed: NDArray[np.float64], moving: NDArray[np.float64]) -> None:
+    for name, points in (("fixed", fixed), ("moving", moving)):
+        wrong = np.flatnonzero(~np.isfinite(points).all(1))
+        if wrong.size:
+            row, column = points[wrong[0]]
+            raise InputError(
+                f"point number {wrong[0] + 1} of the {name} image is not finite: row {row:g}, "
+                f"column {column:g}; set it again, or take this pair of points out"
+            )
