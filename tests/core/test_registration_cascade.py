@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,6 +42,35 @@ def decided(monkeypatch, apart, agreements):
     monkeypatch.setattr(_cascade, "attempt", attempt)
     order = Order("auto", 30.0, Plan(30.0, 1.0, np.eye(2)), None, verdict=True, mirror=False)
     return drain(decide(SCENE, order))
+
+
+@pytest.mark.parametrize(
+    ("swapped", "overlap", "asked"), [(1.9, 0.9, False), (2.6, 0.9, True), (0.1, 0.5, True)]
+)
+def test_doubtful_answers_are_looked_for_in_the_mirror(monkeypatch, swapped, overlap, asked):
+    """The mirror image of a facade fits its other half, far ahead of other places."""
+    first = outcome("both", 4.0, 0.25)
+    first = replace(
+        first,
+        answer=replace(first.answer, overlap=overlap),
+        verdict=Verdict(trusted=True, reason="yes", backward=1.0, swapped=swapped),
+    )
+    looked = []
+
+    def attempt(scene, measure, order):
+        yield from ()
+        return first
+
+    def look(scene, measure, order, before):
+        looked.append(before)
+        yield from ()
+        return before
+
+    monkeypatch.setattr(_cascade, "attempt", attempt)
+    monkeypatch.setattr(_cascade, "_look_into_mirror", look)
+    order = Order("auto", 30.0, Plan(30.0, 1.0, np.eye(2)), None, verdict=True)
+    assert drain(decide(SCENE, order)) is first
+    assert bool(looked) is asked
 
 
 @pytest.mark.parametrize("agreements", [(0.25, 1.0), (1.0, 0.25)])

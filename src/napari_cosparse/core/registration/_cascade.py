@@ -16,7 +16,7 @@ from ._scene import Scene
 from ._solve import descend, solve
 from ._start import Candidate
 from ._starts import LARGEST_COARSE, Plan, search_starts
-from ._verdict import Verdict, agreed, judge, judge_quickly, may_repeat
+from ._verdict import Verdict, agreed, judge, judge_quickly, unsure
 from ._verdict_words import ALLOW, MEASURE_NAMES
 
 FIRST_ROTATION = 30.0  # degrees either way
@@ -104,8 +104,8 @@ def decide(scene: Scene, order: Order) -> Steps:
     if not order.verdict:
         return outcome
     if outcome.verdict.trusted:
-        if order.mirror and order.start is None and may_repeat(scene, outcome.answer):
-            # a part of a mirror image may fit by chance; all of it fits the right way round
+        if unsure(scene, outcome.answer, outcome.verdict):
+            # a part of a mirror image may fit by chance or symmetry; mirrored back, all of it fits
             return (yield from _look_into_mirror(scene, first, order, outcome))
         return outcome
     if order.start is None and order.max_rotation is None and order.measure != "nmi":
@@ -118,12 +118,12 @@ def decide(scene: Scene, order: Order) -> Steps:
         if other.verdict.trusted:
             return other
         alike = agreed(scene, outcome.answer, other.answer) if order.start is None else None
-        outcome = _clearer(outcome, other)
+        edges, outcome = outcome, _clearer(outcome, other)
         if alike is not None:
-            return replace(outcome, verdict=replace(alike, backward=outcome.verdict.backward))
-    if order.mirror and order.start is None:
-        return (yield from _look_into_mirror(scene, first, order, outcome))
-    return outcome
+            outcome = replace(outcome, verdict=replace(alike, backward=outcome.verdict.backward))
+            mirrored = yield from _look_into_mirror(scene, first, order, edges)
+            return mirrored if mirrored.reflected else outcome
+    return (yield from _look_into_mirror(scene, first, order, outcome))
 
 
 def attempt(scene: Scene, measure: str, order: Order) -> Steps:
@@ -203,7 +203,9 @@ def _clearer(first: Outcome, second: Outcome) -> Outcome:
 
 
 def _look_into_mirror(scene: Scene, measure: str, order: Order, before: Outcome) -> Steps:
-    """Find out whether the moving image is a mirror image."""
+    """Find out whether the moving image is a mirror image, if that is asked for."""
+    if not order.mirror or order.start is not None:
+        return before
     measure = "both" if measure == "nmi" else measure
     mirrored, plan = scene.mirrored(), order.plan
     if order.max_rotation is None:

@@ -145,6 +145,27 @@ def may_repeat(scene: Scene, answer: Answer) -> bool:
     return shared < LITTLE_SHARED and answer.agreement < 1
 
 
+def unsure(scene: Scene, answer: Answer, verdict: Verdict) -> bool:
+    """Say whether an answer that is trusted may belong to a mirror image nevertheless.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    answer : Answer
+        What is trusted.
+    verdict : Verdict
+        Its checks.
+
+    Returns
+    -------
+    bool
+        Where the scene may repeat, and where a backward run ends elsewhere: the mirror image of a
+        facade fits its other half, far ahead of all other places.
+    """
+    return may_repeat(scene, answer) or max(verdict.backward, verdict.swapped) > _limit(scene)
+
+
 def _hopeless(answer: Answer) -> Verdict | None:
     if answer.overlap < LEAST_OVERLAP:
         covered = f"only {percent(answer.overlap)} of the fixed image is covered"
