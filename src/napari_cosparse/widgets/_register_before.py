@@ -133,7 +133,8 @@ def _known(
     known = np.isfinite(values)
     if unknown is not None and not source.rgb:
         known &= values != np.float64(unknown)
-    return values[known]
+    found: NDArray[Any] = values[known]
+    return found
 
 
 def check_places(
