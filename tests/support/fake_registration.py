@@ -39,6 +39,7 @@ class FakeRegistration:
     predicted_error: float = 0.15
     stop: Stop = Stop.CHANGE_SMALL
     reflected: bool = False
+    history: tuple[float, ...] = (-0.2, -0.35)
     parameters: dict[str, Any] = field(default_factory=lambda: {"seed": 0})
 
 

@@ -90,6 +90,24 @@ def test_plot_keeps_costs_of_different_stages_apart(qtbot):
     assert plot.lines == {}
 
 
+def test_heading_of_a_plot_is_about_what_came_after_the_last_gap(qtbot):
+    """What is before the gap is another cost, whose range would say nothing."""
+    plot = Plot()
+    qtbot.addWidget(plot)
+    for value, apart in ((0.9, False), (0.8, False), (-3.0, True), (-3.5, False), (-3.25, False)):
+        plot.add(value, "Cost", apart=apart)
+    assert plot.heading == "Cost   -3 ... -3.25"
+    plot.show_lines({"": [float("nan")]}, "Cost")
+    assert plot.heading == "Cost"
+
+
+def test_heading_of_lines_that_rise_does_not_fall(qtbot):
+    plot = Plot()
+    qtbot.addWidget(plot)
+    plot.show_lines({"matched": [0.0, 0.5, 0.894], "shuffled": [0.2, 0.1, 0.3]}, "Coupling")
+    assert plot.heading == "Coupling   0 ... 0.894"
+
+
 @pytest.fixture
 def layer_box():
     """A row on a list of layers, and what it told."""

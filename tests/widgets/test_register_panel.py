@@ -104,6 +104,8 @@ def test_new_layer_shares_the_data_and_lies_on_the_fixed_one(filled, fake, viewe
         "100% of the starts end here, error about 0.15 px, cost -0.1 to -0.4). "
         "In pixels: rotation"
     )
+    assert filled.plot.heading == "Cost at the finest level   -0.1 ... -0.4"
+    assert filled.plot.lines[""] == [-0.1, -0.2, -0.35, -0.4]
     keywords = fake.calls[0][3]
     assert keywords["pixel_size_fixed"] == pytest.approx((0.5, 0.5))
     assert keywords["pixel_size_moving"] == pytest.approx((0.25, 0.25))
@@ -614,6 +616,77 @@ def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press
     assert not filled.tools.buttons["Invert"].isEnabled()
 
 
+@pytest.mark.parametrize("resample", [False, True])
+def test_file_that_is_loaded_again_makes_no_more_layers(filled, viewer, press, tmp_path, resample):
+    """Looks and names that the user gave the layer stay."""
+    press(filled)
+    path, plain = tmp_path / "t.json", tmp_path / "t.txt"
+    filled.tools.save(str(path))
+    filled.tools.save(str(plain))
+    filled.form.resample.value = resample
+    filled.tools.load(str(path))
+    made = list(viewer.layers)[3:]
+    assert len(made) == 1 + resample
+    made[0].name, made[0].opacity = "mine", 0.5
+    viewer.layers.selection.active = viewer.layers[0]
+    filled.tools.load(str(path))
+    assert list(viewer.layers)[3:] == made
+    assert (made[0].name, made[0].opacity) == ("mine", 0.5)
+    assert viewer.layers.selection.active == made[-1]
+    filled.tools.load(str(plain))  # another file says so for itself
+    assert len(viewer.layers) == 3 + 2 * len(made)
+    filled.tools.load(str(path))
+    filled.tools.buttons["Reset"].click()
+    assert len(viewer.layers) == 3 + len(made)
+    filled.tools.load(str(path))  # what was deleted is made again
+    assert len(viewer.layers) == 3 + 2 * len(made)
+
+
+@pytest.mark.parametrize("resample", [False, True])
+def test_file_that_was_changed_moves_the_layer_that_it_made(
+    filled, fake, viewer, press, tmp_path, resample
+):
+    filled.form.resample.value = resample
+    other = np.linalg.inv(MATRIX)
+    paths = tmp_path / "t.json", tmp_path / "other.json"
+    for matrix, path in zip((MATRIX, other), paths, strict=True):
+        fake.matrix = matrix
+        press(filled)
+        filled.tools.save(str(path))
+        filled.tools.reset()
+    photo, depth = viewer.layers
+    filled.tools.load(str(paths[0]))
+    made = list(viewer.layers)[2:]
+    before = np.asarray(made[-1].data).copy()
+    paths[0].write_bytes(paths[1].read_bytes())
+    filled.tools.load(str(paths[0]))
+    assert list(viewer.layers)[2:] == made
+    lies_on_fixed(made[0], photo, other)
+    record = made[0].metadata[METADATA_KEY]
+    np.testing.assert_allclose(record["matrix"], other)
+    assert np.array_equal(np.asarray(made[-1].data), before, equal_nan=True) is not resample
+    filled.tools.reset()
+    assert list(viewer.layers) == [photo, depth]
+
+
+def test_layer_that_was_dragged_is_left_when_its_file_is_loaded_again(
+    filled, viewer, press, tmp_path
+):
+    press(filled)
+    path = tmp_path / "t.json"
+    filled.tools.save(str(path))
+    filled.tools.load(str(path))
+    dragged = viewer.layers[-1]
+    dragged.translate = dragged.translate + 7
+    place = dragged.data_to_world((3, 4))
+    filled.tools.load(str(path))
+    assert len(viewer.layers) == 5
+    assert dragged.data_to_world((3, 4)) == place
+    lies_on_fixed(viewer.layers[-1], viewer.layers["photo"])
+    filled.tools.load(str(path))
+    assert len(viewer.layers) == 5
+
+
 def test_text_is_that_of_the_transform_at_hand(filled, fake, viewer, press, tmp_path):
     press(filled)
     plain, judged = tmp_path / "id.txt", tmp_path / "id.json"
@@ -641,7 +714,7 @@ def test_inverse_of_layers_that_are_gone_is_told(filled, viewer, press, notifica
     viewer.layers.remove(name)
     before = list(viewer.layers)
     filled.tools.buttons["Invert"].click()
-    assert f"the {role} layer '{name}' of this transform is gone" in filled.message.text()
+    assert filled.message.text().startswith(f"the {role} layer '{name}' of this transform is gone")
     assert len(notifications) == 1
     assert list(viewer.layers) == before
 

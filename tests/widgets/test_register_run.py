@@ -26,7 +26,12 @@ def test_displaced_sample_comes_to_its_place(register_panel, viewer, press):
     new = viewer.layers["depth [registered]"]
     error = corner_error(viewer, new, lambda p: (12 + 0.5 * p[0], 16 + 0.5 * p[1]), (336, 448), 0.5)
     assert error < 1.0
-    assert len(register_panel.plot.lines[""]) > 3
+    costs = register_panel.plot.lines[""]
+    assert len(costs) > 3
+    assert f"cost {costs[0]:.4g} to {costs[-1]:.4g}" in register_panel.message.text()
+    assert register_panel.plot.heading.endswith(f"   {costs[0]:.4g} ... {costs[-1]:.4g}")
+    assert max(costs) == costs[0]  # the same cost all along: it falls
+    assert costs[1] - costs[-1] < (costs[0] - costs[-1]) / 2
     record = new.metadata[METADATA_KEY]
     assert record["parameters"]["group"] == "SE"
 

@@ -16,7 +16,7 @@ from ._reopen import file_name, layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import store_place, stored_data
 from ._suggest import suggest
-from ._world import set_world, world_matrix
+from ._world import placement, set_world, world_matrix
 from ._write import (
     MULTISCALE_FROM,
     Destination,
@@ -77,6 +77,7 @@ __all__ = [
     "pixel_map",
     "place",
     "place_of",
+    "placement",
     "point_pairs",
     "points_on",
     "preview_data",

@@ -6,14 +6,14 @@ from typing import Any
 
 from napari.layers import Layer
 from napari.utils.notifications import show_info
-from qtpy.QtCore import QEvent, QSize
 from qtpy.QtGui import QGuiApplication
-from qtpy.QtWidgets import QDockWidget, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from qtpy.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from napari_cosparse.core.errors import InputError, OccupiedError
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.layers import LayerData
 
+from ._docked import Docked
 from ._form import Form
 from ._more import More, read_settings, write_settings
 from ._report import Report, tell
@@ -25,7 +25,7 @@ from ._watch import Watch
 FIRST = "What came from no file is to be saved first, or to be open: its comments say how."
 
 
-class Panel(QWidget):
+class Panel(Docked):
     """A form, a Run button and what came of it. Subclasses say what is run.
 
     Parameters
@@ -100,24 +100,14 @@ class Panel(QWidget):
         self.form.reset_choices()
         self.refresh()
 
-    def event(self, event: QEvent | None) -> bool:
-        """Look at the layers once in a dock; stop the run when taken out, as napari closes it."""
-        handled = super().event(event)
-        if event is not None and event.type() == QEvent.Type.ParentChange:
-            if self.parent() is None:
-                self._shut_down()
-            else:
-                self.reset_choices()
-        return bool(handled)
+    def on_docked(self) -> None:
+        """Look at the layers once in a dock."""
+        self.reset_choices()
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 Qt's name
-        """As wide as the contents and the title of the dock, which napari would cut."""
-        hint, dock = super().minimumSizeHint(), self.parent()
-        bar = dock.titleBarWidget() if isinstance(dock, QDockWidget) else None
-        title = None if bar is None else bar.layout()
-        if title is not None:
-            hint.setWidth(max(hint.width(), title.minimumSize().width()))
-        return hint
+    def on_undocked(self) -> None:
+        """Stop the run."""
+        self.runner.close()
+        self._watch.follow(())
 
     def refresh(self, event: object = None) -> None:  # noqa: ARG002 signals hand over an event
         """Bring texts and buttons into line with the layers and the runner: the only place."""
@@ -181,6 +171,21 @@ class Panel(QWidget):
             error = InputError(error.spelled(self.spell))
         tell(error)
         self.message.setText(f"Nothing was computed: {error}")
+        self.refresh()
+
+    def guard(self, action: Callable[[], Any]) -> None:
+        """Do something, and show what forbids it.
+
+        Parameters
+        ----------
+        action : callable
+            What to do.
+        """
+        try:
+            action()
+        except (InputError, OSError) as error:
+            tell(error)
+            self.message.setText(str(error))
         self.refresh()
 
     def save_settings(self, path: str | Path) -> None:
@@ -253,10 +258,6 @@ class Panel(QWidget):
         self.more.loaded.connect(lambda path: self.guard(lambda: self.load_settings(path)))
         self.more.copied.connect(lambda: self.guard(self.copy_python))
 
-    def _shut_down(self) -> None:
-        self.runner.close()
-        self._watch.follow(())
-
     def _run_or_cancel(self) -> None:
         if self.runner.running:
             self.runner.cancel()
@@ -286,16 +287,3 @@ class Panel(QWidget):
         text = self.stop_early()
         self.refresh()
         self.message.setText(text)
-
-    def guard(self, action: Callable[[], Any]) -> None:
-        """Do something, and show what forbids it.
-
-        Parameters
-        ----------
-        action : callable
-            What to do.
-        """
-        try:
-            action()
-        except (InputError, OSError) as error:
-            tell(error)

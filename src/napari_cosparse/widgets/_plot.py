@@ -14,7 +14,7 @@ LOGARITHMIC_FROM = 20.0  # ratio of largest to smallest value
 
 
 class Plot(QWidget):
-    """One or two lines over their index, with the range of their values written beside them."""
+    """One or two lines over their index, with the ends of their values written above them."""
 
     def __init__(self) -> None:
         """Make a plot without lines; it stays hidden until it has some."""
@@ -29,6 +29,18 @@ class Plot(QWidget):
     def lines(self) -> dict[str, list[float]]:
         """What is drawn."""
         return {name: list(values) for name, values in self._lines.items()}
+
+    @property
+    def heading(self) -> str:
+        """What is written above: the title, and the ends of the last stretch or the whole range."""
+        lines = list(self._lines.values())
+        if len(lines) == 1:
+            ends, digits = _ends(lines[0]), 4
+        else:
+            values = [value for line in lines for value in line if isfinite(value)]
+            ends, digits = [min(values), max(values)] if values else [], 3  # names need room
+        told = " ... ".join(f"{value:.{digits}g}" for value in ends)
+        return f"{self._title}   {told}" if told else self._title
 
     def show_lines(self, lines: Mapping[str, Sequence[float]], title: str) -> None:
         """Draw lines.
@@ -86,17 +98,10 @@ class Plot(QWidget):
         painter.setPen(QPen(faint, 1))
         painter.drawRect(frame)
         painter.setPen(ink)
-        painter.drawText(QPointF(MARGIN, line_height), self._heading())
+        painter.drawText(QPointF(MARGIN, line_height), self.heading)
         self._draw_names(painter, frame.right(), line_height)
         self._draw_lines(painter, frame)
         painter.end()
-
-    def _heading(self) -> str:
-        values = [value for line in self._lines.values() for value in line if isfinite(value)]
-        if not values:
-            return self._title
-        digits = 4 if len(self._lines) == 1 else 3  # the names need room
-        return f"{self._title}   {max(values):.{digits}g} ... {min(values):.{digits}g}"
 
     def _draw_names(self, painter: QPainter, right: float, height: float) -> None:
         """Write the names of the lines in their colours, at the right of the heading."""
@@ -129,6 +134,12 @@ def _runs(line: Sequence[float]) -> list[tuple[int, int]]:
     starts = [place for place in range(len(line)) if known[place + 1] and not known[place]]
     ends = [place for place in range(1, len(line) + 1) if known[place] and not known[place + 1]]
     return list(zip(starts, ends, strict=True))
+
+
+def _ends(line: Sequence[float]) -> list[float]:
+    """Give first and last value after the last gap: what is before it is another cost."""
+    runs = _runs(line)
+    return [line[runs[-1][0]], line[runs[-1][1] - 1]] if runs else []
 
 
 def _scale(low: float, high: float) -> Callable[[float], float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from html import escape
+from math import isfinite
 from typing import Any
 
 import napari
@@ -12,12 +13,11 @@ from napari_cosparse.layers import (
     make_record,
     point_pairs,
     shown_plane,
-    suggest,
 )
 
 from ._configure import registration_operators
 from ._couple import Couple, couple
-from ._panel import Panel
+from ._pair_panel import PairPanel
 from ._register_before import check_registration
 from ._register_form import RegisterForm
 from ._register_found import Found
@@ -32,7 +32,7 @@ from ._runner import Steps
 CANCELLED = "the run was cancelled before its result was judged"
 
 
-class RegisterPanel(Panel):
+class RegisterPanel(PairPanel):
     """Choose fixed and moving; the result is a new layer that lies on the fixed one.
 
     Parameters
@@ -49,7 +49,6 @@ class RegisterPanel(Panel):
         super().__init__(napari_viewer, RegisterForm(napari_viewer, registration_operators()))
         self._run: Couple | None = None
         self._run_points: Pairs | None = None
-        self._suggested: tuple[Image | None, Image | None] | None = self._chosen()
         self.tools = Tools(self)
         self.extras.addWidget(self.tools)
         self.begin()
@@ -63,14 +62,18 @@ class RegisterPanel(Panel):
             Layers of the viewer; None leaves a row as it is.
         """
         self.reset_choices()
-        self._suggested = None  # from now on the pair is somebody's choice
+        self.keep_choice()
         for row, layer in ((self.form.fixed, fixed), (self.form.moving, moving)):
             if layer is not None:
                 row.value = getattr(layer, "__wrapped__", layer)
         self.refresh()
 
+    def pair_rows(self) -> tuple[Any, Any]:
+        """Rows of the moving and of the fixed layer."""
+        return self.form.moving, self.form.fixed
+
     def reset_choices(self, event: object = None) -> None:
-        """Offer the layers that are open now; suggest a pair until somebody has chosen.
+        """Offer the layers that are open now, and follow the sliders of stacks.
 
         Parameters
         ----------
@@ -78,13 +81,6 @@ class RegisterPanel(Panel):
             Not used.
         """
         self.viewer.dims.events.current_step.connect(self.refresh)  # once, however often called
-        before = self._chosen()
-        self.form.reset_choices()
-        if before == self._suggested or not set(before) & set(self.form.moving.choices):
-            pair = suggest(self.form.fixed.choices)
-            if pair is not None:
-                self.form.moving.value, self.form.fixed.value = pair
-            self._suggested = self._chosen()
         super().reset_choices(event)
 
     def inputs(self) -> Iterable[Layer | None]:
@@ -114,7 +110,7 @@ class RegisterPanel(Panel):
         """Register the planes that are shown."""
         pair, keywords = self.pair(), self._keywords()
         self._run, self._run_points = pair, self._finest_points(pair)
-        self._suggested = None  # whoever runs a pair has chosen it
+        self.keep_choice()  # whoever runs a pair has chosen it
         operators = self.form.pair.source()
         steps = registering(pair, operators, keywords, self.runner.told_to_stop)
         return steps, f"Registering {pair.moving.name}"
@@ -126,6 +122,9 @@ class RegisterPanel(Panel):
         put = outcome.trusted or bool(self.form.insist.value)
         if put:
             self.tools.put()
+        if isfinite(outcome.cost_after):  # the text names the ends of this line
+            costs = [outcome.cost_before, *outcome.history, outcome.cost_after]
+            self.plot.show_lines({"": costs}, "Cost at the finest level")
         how = str(self.form.start.value)
         told = [verdict(outcome, how), *self._remarks(outcome)]
         if not put:
@@ -191,10 +190,11 @@ class RegisterPanel(Panel):
         more = "" if found is None or found.outcome is None else details(found.outcome)
         self.message.setToolTip(f"<p>{escape(more)}</p>" if more else "")
 
-    def _shut_down(self) -> None:
+    def on_undocked(self) -> None:
+        """Stop what runs and what blinks."""
         self.tools.flicker.stop()
         self.viewer.dims.events.current_step.disconnect(self.refresh)
-        super()._shut_down()
+        super().on_undocked()
 
     def found_by(self, matrix: Any, told: dict[str, Any]) -> Found:  # noqa: ANN401 array_like
         """Take a transform from elsewhere for the chosen layers.

@@ -16,6 +16,7 @@ from ._flicker import Flicker
 from ._register_files import load_found, save_found
 from ._register_found import Found
 from ._register_images import checkerboard_layer, resampled_with
+from ._register_loads import Loads
 from ._register_text import motion_text, names_text
 from ._register_verdict import judgement
 
@@ -43,7 +44,8 @@ TIPS = {
     "Checkerboard": "Show both images in the fields of a checkerboard.",
     "Flicker": "Show and hide the registered layer twice a second.",
     "Save ...": "Write the transform: JSON, text (affinder) or ITK .tfm.",
-    "Load ...": "Read a transform and move the moving layer by it.",
+    "Load ...": "Read a transform and move the moving layer by it. Loaded again, a file moves the "
+    "layer that it made, unless you have dragged that since.",
     "Invert": "Swap fixed and moving, and move by the inverse.",
     "Reset": "Remove the layers that were made with the present transform; those of earlier ones "
     "stay. Yours have never been changed.",
@@ -64,6 +66,7 @@ class Tools(QWidget):
         super().__init__()
         self._panel = panel
         self.found: Found | None = None
+        self._loads = Loads(panel.viewer, panel.add_layers)
         self.buttons: dict[str, QPushButton] = {}
         self._reveal = QTimer(self)  # once the text of the result has its room
         self._reveal.setSingleShot(True)
@@ -85,7 +88,7 @@ class Tools(QWidget):
             button = self.flicker if action is None else QPushButton(text)
             button.setToolTip(f"<p>{TIPS[text]}</p>")
             if action is not None:
-                button.clicked.connect(lambda _checked=False, action=action: self.guard(action))
+                button.clicked.connect(lambda _checked=False, action=action: panel.guard(action))
             layout.addWidget(button, *PLACES[text])
             self.buttons[text] = button
 
@@ -112,12 +115,15 @@ class Tools(QWidget):
         return [] if self.found is None else self._present(self.found.moved)
 
     def put(self) -> None:
-        """Add the moving layer as a new one that lies on the fixed one."""
+        """Add the moving layer as a new one that lies on the fixed one.
+
+        What the same file made before lies there then, instead of one more.
+        """
         found = self._need()
         made = [moved(found.moving, found.motion(found.moving), record=found.record)]
         if self._panel.form.resample.value:
             made.append(resampled_with(found, found.moving))
-        found.moved.extend(self._panel.add_layers(made))
+        found.moved.extend(self._loads.put(found, made))
         message = self._panel.message
         message.setText(message.text().replace(NOT_MOVED, "Moved all the same."))
         self._panel.refresh()
@@ -227,20 +233,6 @@ class Tools(QWidget):
         chosen = self._panel.form.fixed.value, self._panel.form.moving.value
         apart = chosen[0] is not chosen[1]
         self.buttons["Load ..."].setEnabled(not running and None not in chosen and apart)
-
-    def guard(self, action: Callable[[], Any]) -> None:
-        """Do something and show what forbids it.
-
-        Parameters
-        ----------
-        action : callable
-            What to do.
-        """
-        try:
-            action()
-        except (InputError, OSError) as error:
-            self._panel.fail(error)
-        self._panel.refresh()
 
     def _need(self) -> Found:
         if self.found is None:

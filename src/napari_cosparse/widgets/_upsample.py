@@ -17,7 +17,6 @@ from napari_cosparse.layers import (
     layer_data,
     preview_data,
     stored_data,
-    suggest,
     visible_part,
 )
 from napari_cosparse.tiles import Stored, open_levels
@@ -27,7 +26,7 @@ from ._configure import Preferences, default_operators
 from ._handover import open_register
 from ._job import Outcome, Pair, pair_up, placed, upsampling
 from ._output import choose_output, propose_store
-from ._panel import Panel
+from ._pair_panel import PairPanel
 from ._preview import Part, part_to_preview, place_of_part, plane_to_preview, telling
 from ._runner import Steps
 from ._script import store_script, upsample_script
@@ -42,7 +41,7 @@ PREVIEW_TIP = (
 )
 
 
-class UpsamplePanel(Panel):
+class UpsamplePanel(PairPanel):
     """Choose target, guide and settings; the result is a new layer on the guide's grid.
 
     Parameters
@@ -63,7 +62,6 @@ class UpsamplePanel(Panel):
         self._preview_layer: Layer | None = None
         self._store = ""  # where the result is to be written; empty for memory
         self._proposed = ("", "")  # the target's name, and a path for it
-        self._suggested: tuple[Image | None, Image | None] | None = self._chosen()
         self.preview_button = QPushButton("Preview")
         self.preview_button.setToolTip(PREVIEW_TIP)
         self.register_button = QPushButton("Register these two ...")
@@ -78,22 +76,9 @@ class UpsamplePanel(Panel):
         self._preferences = Preferences(self.refresh)
         self.begin()
 
-    def reset_choices(self, event: object = None) -> None:
-        """Offer the layers that are open now; suggest a pair until somebody has chosen.
-
-        Parameters
-        ----------
-        event : object, optional
-            Not used.
-        """
-        before = self._chosen()
-        self.form.reset_choices()
-        if before == self._suggested or not set(before) & set(self.form.target.choices):
-            pair = suggest(self.form.target.choices)
-            if pair is not None:
-                self.form.target.value, self.form.guide.value = pair
-            self._suggested = self._chosen()
-        super().reset_choices(event)
+    def pair_rows(self) -> tuple[Any, Any]:
+        """Rows of target and guide."""
+        return self.form.target, self.form.guide
 
     def refresh(self, event: object = None) -> None:
         """Look at the layers, and at the preferences whenever they are changed.
@@ -134,7 +119,7 @@ class UpsamplePanel(Panel):
     def job(self) -> tuple[Steps, str]:
         """Upsample all planes."""
         pair, settings = self._pair_and_settings()
-        self._suggested = None  # whoever runs a pair has chosen it
+        self.keep_choice()  # whoever runs a pair has chosen it
         where = self._where = self._destination(pair)
         self._part = None
         self.register_button.setVisible(False)
@@ -204,8 +189,9 @@ class UpsamplePanel(Panel):
         """Enable the preview when a run is possible."""
         self.preview_button.setEnabled(ready)
 
-    def _shut_down(self) -> None:
-        super()._shut_down()
+    def on_undocked(self) -> None:
+        """Stop the run, and follow the preferences no longer."""
+        super().on_undocked()
         self._preferences.leave()
 
     def _chosen(self) -> tuple[Image | None, Image | None]:
@@ -249,7 +235,7 @@ class UpsamplePanel(Panel):
             self.fail(error)
             return
         index, planes = plane_to_preview(pair, self.viewer.dims.point)
-        self._suggested = None
+        self.keep_choice()
         self._where, self._part = self._destination(pair), part
         self._place = place_of_part(pair, self._where, index, part)
         window = part.target, part.guide
