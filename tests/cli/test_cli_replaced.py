@@ -135,7 +135,7 @@ def test_planes_without_samples_are_named(run, files, tmp_path):
     words = ["upsample", tmp_path / "t.zarr", files / "guide.png", "-o", tmp_path / "o.zarr"]
     code, lines, errors = run(*words, "--operators", "differences")
     assert (code, errors) == (0, [])
-    assert "plane (1,) has no known sample; the result is unknown there" in lines
+    assert "plane 1 has no known sample; the result is unknown there" in lines
 
 
 def test_a_learned_file_is_that_of_the_last_run(run, files, tmp_path):

@@ -338,7 +338,12 @@ def test_planes_are_worked_one_by_one(tmp_path, whole):
     assert image.shape == (2, *SHAPE)
     assert np.array_equal(image[0], whole)
     guides = np.stack([SCENE.guide, 255 - SCENE.guide])
-    stored = upsample_to_store(stack, guides, tmp_path / "p.zarr", OPERATORS, threads=1)
+    told = []
+    stored = upsample_to_store(
+        stack, guides, tmp_path / "p.zarr", OPERATORS, threads=1,
+        report=lambda progress: told.append(progress.stage),
+    )  # fmt: skip
+    assert {"reading plane 0 (1 of 2)", "reading plane 1 (2 of 2)"} <= set(told)
     each = zarr.open_array(stored.path)[:]
     assert np.array_equal(each[0], whole)
     assert not np.array_equal(each[1], image[1])

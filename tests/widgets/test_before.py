@@ -66,7 +66,7 @@ def test_plane_of_a_stack_that_is_unknown_is_named(panel, show, scene):
     stack = np.stack([scene.coarse] * 3)
     stack[2] = np.nan
     show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5))
-    assert "Plane (2,) has no known sample on the guide and stays unknown." in panel.about.text()
+    assert "Plane 2 has no known sample on the guide and stays unknown." in panel.about.text()
     assert panel.button.isEnabled()
     stack[:] = np.nan
     panel.refresh()
@@ -94,7 +94,7 @@ def test_plane_that_is_known_beside_the_guide_only_is_named(panel, show, scene, 
     affine = np.eye(4)
     affine[1:3, 1:3] += [[0, -slant], [slant, 0]]
     show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5), affine=affine)
-    told = "Plane (1,) has no known sample on the guide and stays unknown."
+    told = "Plane 1 has no known sample on the guide and stays unknown."
     assert told in panel.about.text()
     run()
     assert told in panel.message.text()
@@ -126,7 +126,7 @@ def test_planes_of_a_long_stack_that_are_unknown_are_counted(panel, show, scene)
     show(stack, scale=(1, 4, 4), translate=(0, 1.5, 1.5))
     assert "known sample" not in panel.about.text()
     panel.form.invalid.value = "7"
-    named = "Planes (0,), (1,), (2,), (3,), (5,) and 3 more have no known sample on the guide"
+    named = "Planes 0, 1, 2, 3, 5 and 3 more have no known sample on the guide"
     assert f"{named} and stay unknown." in panel.about.text()
     assert panel.button.isEnabled()
 

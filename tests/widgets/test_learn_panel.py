@@ -185,7 +185,7 @@ def test_planes_that_were_left_out_are_named(learn_panel, viewer, scene, press):
 
 
 def test_of_many_planes_that_were_left_out_the_first_are_named():
-    names = [("'u' with 'v'", f"{t}, {z}") for t in range(2) for z in range(5)]
+    names = [("'u' with 'v'", f"({t}, {z})") for t in range(2) for z in range(5)]
     assert skipped_text((), names) == ""
     assert skipped_text((7,), names).endswith(": plane (1, 1) of 'u' with 'v'.")
     told = skipped_text(range(2, 10), names)

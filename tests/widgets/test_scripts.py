@@ -119,7 +119,7 @@ def test_plane_of_which_nothing_is_known_stays_unknown(
     panel.form.dtype.value = "input"
     panel.form.invalid.value = "65535" if add is add_blank_levels else ""
     run()
-    named = f"Plane ({plane},) has no known sample on the guide and stays unknown."
+    named = f"Plane {plane} has no known sample on the guide and stays unknown."
     assert panel.message.text().startswith("Done")
     assert panel.message.text().endswith(named)
     again(panel)

@@ -272,7 +272,11 @@ def test_stack_is_upsampled_plane_by_plane(panel, viewer, scene, run):
     time = {"axis_labels": ("t", "y", "x"), "scale": (10, 4, 4), "translate": (0, 1.5, 1.5)}
     viewer.add_image(stack, name="series", **time)
     assert "2 planes" in panel.about.text()
+    stages = []
+    panel.runner.stepped.connect(lambda progress: stages.append(progress.stage))
     run()
+    assert stages[1].startswith("plane 0 (1 of 2), ")  # as the slider counts
+    assert any(stage.startswith("plane 1 (2 of 2), ") for stage in stages)
     result = viewer.layers[-1]
     np.testing.assert_array_equal(result.data[0], expected(scene, factor=4, origin=(1.5, 1.5)))
     assert result.data.shape == (2, 64, 96)

@@ -9,6 +9,7 @@ from typing import Any
 
 from napari_cosparse.api import upsample_to_store_steps
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.planes import plane_name
 from napari_cosparse.core.progress import drain
 from napari_cosparse.io import ZarrImage, in_zarr, open_zarr
 from napari_cosparse.tiles import Stored
@@ -105,7 +106,7 @@ def _summarise(stored: Stored) -> None:
         say(f"{stored.blocks} blocks; overlaps differ by {rms} (RMS), {largest} at most")
     if stored.blank:
         many = len(stored.blank)
-        what = f"{many} planes have" if many > 1 else f"plane {stored.blank[0]} has"
+        what = f"{many} planes have" if many > 1 else f"plane {plane_name(stored.blank[0])} has"
         say(f"{what} no known sample; the result is unknown there")
     if stored.blank_blocks:
         blocks = f"{stored.blank_blocks} block{'s' * (stored.blank_blocks > 1)}"

@@ -12,6 +12,7 @@ from napari.layers import Image, Labels
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.planes import plane_name
 
 from ._cut import LazyCut, LazyLuminance, luminance
 
@@ -142,9 +143,10 @@ class Source:
         if len(index) != len(self.leading) or any(
             not 0 <= i < n for i, n in zip(index, self.leading, strict=True)
         ):
+            many, which = " x ".join(map(str, self.leading)), plane_name(index)
+            missing = f" and has no plane {which}" if index else ""
             raise InputError(
-                f"layer {self.name!r} is a stack of {self.leading} planes and has no plane "
-                f"{index}; name one of them"
+                f"layer {self.name!r} is a stack of {many} planes{missing}; name one, from 0"
             )
         return index
 

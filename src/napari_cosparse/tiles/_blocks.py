@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import ApartError
 from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.planes import plane_name
 from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.core.reconstruction import Scalars, Settings, upsample_steps
 
@@ -72,7 +73,8 @@ class Job:
     def describe(self, place: Place) -> str:
         """Name a block for people."""
         rows, columns = self.spans(place)
-        plane = f"plane {place[0]}, " if len(self.layers) > 1 else ""
+        target = self.layers[place[0]].target
+        plane = f"plane {plane_name(target)}, " if len(self.layers) > 1 else ""
         return (
             f"{self.output}: block of {plane}rows {rows.core.start}:{rows.core.stop}, "
             f"columns {columns.core.start}:{columns.core.stop}"

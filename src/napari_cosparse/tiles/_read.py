@@ -14,6 +14,7 @@ import zarr
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.planes import plane_name
 
 from ._threads import Cancelled
 
@@ -115,7 +116,7 @@ def _blame(
         others = f"; {more} more chunk{'s' * (more > 1)} there too" if more else ""
         why = f"chunk {key} of {_address(store)}: {_words(first)}{others}"
     leading, down = axes
-    plane = tuple(axis.start for axis in part[:leading])
+    plane = plane_name([axis.start for axis in part[:leading]])
     rows, columns = part[down], part[down + 1]
     place = f"rows {rows.start}:{rows.stop}, columns {columns.start}:{columns.stop}"
     return f"{name}: {f'plane {plane}, ' if plane else ''}{place} cannot be read ({why})"

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.planes import plane_name, plane_of_all
 from napari_cosparse.core.progress import Progress, reported
 from napari_cosparse.core.reconstruction import Scalars
 
@@ -57,7 +58,8 @@ def survey(work: Work) -> Generator[Progress, None, tuple[list[Found], list[str]
     total = max(1, int(np.prod(leading, dtype=int)))
     for number, index in enumerate(np.ndindex(*leading)):
         which = index if work.guide.leading else ()
-        reading = Progress(f"reading plane {number + 1} of {total}", number, UNITS * total)
+        plane = plane_of_all(index, number, total) if index else "the image"
+        reading = Progress(f"reading {plane}", number, UNITS * total)
         yield reading
         if which not in guides:
             guides[which] = yield from reported(look_at_guide(work.guide, which), reading)
@@ -96,7 +98,9 @@ def _check_known(work: Work, found: list[Found]) -> None:
     if work.unknown is not None:
         return
     if blank:
-        raise InputError(f"target has no known sample in plane {blank[0]}, {_cannot(work)}")
+        raise InputError(
+            f"target has no known sample in plane {plane_name(blank[0])}, {_cannot(work)}"
+        )
     if len(work.plan_made.blocks) > 1 and _may_be_unknown(work):
         for index, _, channel, _ in found:
             _check_blocks(work, index, channel)

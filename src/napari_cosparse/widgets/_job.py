@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.planes import plane_of_all
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import (
     Alignment,
@@ -220,6 +221,7 @@ def upsampling(
     target, guide = pair.sources()
     stack = match_stacks(target, guide)
     chosen = list(stack.pairs()) if planes is None else [planes]
+    places = list(np.ndindex(*stack.shape)) if planes is None else [()]
     parallel = threaded_map(threads(), cancelled)
 
     def steps() -> Generator[Progress, None, Outcome]:
@@ -228,7 +230,7 @@ def upsampling(
         results: list[Upsampled | None] = []
         alignment, first = None, True
         parts = (None, None) if window is None else window
-        for number, (ours, theirs) in enumerate(chosen):
+        for number, (index, (ours, theirs)) in enumerate(zip(places, chosen, strict=True)):
             samples = target.load_gray(ours, parts[0])
             run = None
             if len(chosen) == 1 or known_samples(samples, settings.invalid).any():
@@ -236,10 +238,11 @@ def upsampling(
                 wide = None if around is None else target.load_gray(ours, around)
                 run = begin(images, bank, settings, parallel, wide, alone=len(chosen) == 1)
             if run is None:
-                yield Progress(f"plane {number + 1} of {len(chosen)}, nothing is known", 0, 0)
+                where = plane_of_all(index, number, len(chosen))
+                yield Progress(f"{where}, nothing is known", 0, 0)
                 results.append(None)
                 continue
-            result = yield from counted(run, number, len(chosen))
+            result = yield from counted(run, index, number, len(chosen))
             results.append(result)
             if first and result.guided and window is None:
                 yield Progress("Comparing the edges", 0, 0)

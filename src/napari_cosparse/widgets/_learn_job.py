@@ -9,6 +9,7 @@ from napari.layers import Image
 from napari_cosparse import api
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import Learned
+from napari_cosparse.core.planes import plane_name
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.layers import Source, grid_of, match_stacks, place
 
@@ -120,10 +121,10 @@ def plane_names(sources: Sequence[tuple[Source, Source]]) -> list[tuple[str, str
     Returns
     -------
     list of tuple of str
-        The layers, and the index of the plane as the sliders count; empty for single planes.
+        The layers, and the name of the plane; empty for single planes.
     """
     return [
-        (f"{u.name!r} with {v.name!r}", ", ".join(map(str, index)))
+        (f"{u.name!r} with {v.name!r}", plane_name(index))
         for u, v in sources
         for index in np.ndindex(*match_stacks(u, v).shape)
     ]
@@ -156,7 +157,7 @@ def _planes_of(layers: str, found: list[str]) -> str:
     """Name planes of a pair; the first few of many."""
     if not any(found):
         return layers
-    named = ", ".join(f"({index})" if "," in index else index for index in found[:NAMED])
+    named = ", ".join(found[:NAMED])
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     return f"plane{'s' * (len(found) > 1)} {named}{more} of {layers}"
 

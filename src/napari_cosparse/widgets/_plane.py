@@ -1,6 +1,6 @@
 """The upsampling of one plane, perhaps of a stack, perhaps of a part."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.errors import ApartError
 from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
+from napari_cosparse.core.planes import plane_of_all
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.ranges import robust_range
 from napari_cosparse.core.reconstruction import (
@@ -94,15 +95,17 @@ def measured(
     return measure(samples, span, bank, settings, settings.steps or (1.0, 1.0))
 
 
-def counted(run: Run, number: int, count: int) -> Run:
+def counted(run: Run, index: Sequence[int], number: int, count: int) -> Run:
     """Count the steps of one plane among those of all.
 
     Parameters
     ----------
     run : generator
         Of the plane.
+    index : sequence of int
+        Of the plane, on the leading axes of the result.
     number, count : int
-        Which plane it is, from 0, and how many there are.
+        Planes before it, and how many there are.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def counted(run: Run, number: int, count: int) -> Run:
     for progress in steps:
         yield replace(
             progress,
-            stage=f"plane {number + 1} of {count}, {progress.stage}",
+            stage=f"{plane_of_all(index, number, count)}, {progress.stage}",
             step=number * progress.total + progress.step,
             total=count * progress.total,
         )

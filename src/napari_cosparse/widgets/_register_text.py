@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from napari_cosparse.core.planes import plane_name
+
 from ._couple import Couple
 
 SHEARED = (
@@ -51,7 +53,7 @@ def couple_text(pair: Couple, group: str = "") -> str:
         if layer.rgb:
             parts.append(f"Of the {name} layer the luminance counts.")
         if plane:
-            told = ", ".join(map(str, plane))
+            told = plane_name(plane)
             parts.append(f"Of the {name} stack the shown plane {told} is registered, all move.")
     return " ".join(parts)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from napari_cosparse.core.planes import plane_name
 from napari_cosparse.core.reconstruction import Alignment, Settings, Upsampled
 from napari_cosparse.layers import Placing, match_stacks, overlap_of, steps_of
 
@@ -131,7 +132,7 @@ def blank_text(places: Sequence[tuple[int, ...]]) -> str:
     """
     if not places:
         return ""
-    named = ", ".join(str(place) for place in places[:NAMED])
+    named = ", ".join(plane_name(place) for place in places[:NAMED])
     more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
     which = f"Plane {named} has" if len(places) == 1 else f"Planes {named}{more} have"
     return f"{which} no known sample on the guide and stay{'s' * (len(places) == 1)} unknown."
