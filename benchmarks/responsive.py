@@ -3,9 +3,9 @@
 Opens a viewer and drives the three panels on generated scenes, as a user would. A timer ticks in
 the event loop; printed are, for each job, the median, the 99 % quantile and the largest gap between
 two ticks while the job runs, the time from pressing Cancel to its end, and the time of a preview.
-Starting and ending make napari draw (its own progress bar, the new layer): the largest gaps there
-stand beside what napari takes to add a plain layer of the same size. The exit code is 1 if a figure
-to reach is missed. Other programs on the machine, and drawing in software, spoil the figures.
+Starting and ending make the window draw (the panel's own bar, the new layer): the largest gaps
+there stand beside what napari takes to add a plain layer of the same size. The exit code is 1 if
+a figure to reach is missed. Other programs on the machine, and drawing in software, spoil them.
 
     python benchmarks/responsive.py                 # a minute; cancels what takes longer
     python benchmarks/responsive.py --seconds 1000  # runs all jobs to their ends
