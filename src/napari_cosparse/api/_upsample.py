@@ -59,8 +59,9 @@ def upsample_steps(
     threads : int, optional
         Number of threads; all cores if None.
     cancelled : callable, optional
-        Asked many times a second whether to stop, between two steps too; if so, the generator
-        raises `napari_cosparse.tiles.Cancelled`.
+        Asked many times a second whether to stop, between two steps too, and between the chunks
+        of Dask and Zarr arrays that the call reads; if so, the call or the generator raises
+        `napari_cosparse.tiles.Cancelled`.
     **settings
         Keywords of `upsample`.
 
@@ -75,7 +76,8 @@ def upsample_steps(
         If an input or setting breaks a rule; at the call.
     """
     check_keywords(upsample_steps, settings, Settings.__dataclass_fields__)
-    images, pair = _gathered(target, guide, level, settings), load_operators(operators)
+    pair = load_operators(operators)
+    images = _gathered(target, guide, level, settings, cancelled)
     return reconstruction.upsample_steps(
         *images, pair, Settings(**settings), map_=in_threads(threads, cancelled)
     )
@@ -86,9 +88,10 @@ def _gathered(
     guide: Any,  # noqa: ANN401
     level: tuple[int, int],
     settings: dict[str, Any],
+    cancelled: Callable[[], bool] | None = None,
 ) -> tuple[Any, Any]:
     """Read images into memory, once the settings may be right."""
     from napari_cosparse.tiles import gather_both
 
     check_transform(settings.get("transform"))
-    return gather_both(target, guide, level)
+    return gather_both(target, guide, level, cancelled=cancelled)

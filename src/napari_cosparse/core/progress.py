@@ -6,9 +6,9 @@ Long functions are generators that yield `Progress` and return their result, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -36,6 +36,17 @@ class Progress:
     cost: float = float("nan")
 
 
+class _Kept(Generic[S, T]):
+    """Iterate over a generator and keep what it returns."""
+
+    def __init__(self, steps: Generator[S, None, T]) -> None:
+        self._steps = steps
+        self.result: T
+
+    def __iter__(self) -> Iterator[S]:
+        self.result = yield from self._steps
+
+
 def drain(
     steps: Generator[Progress, None, T], report: Callable[[Progress], None] | None = None
 ) -> T:
@@ -53,13 +64,11 @@ def drain(
     T
         What the generator returns.
     """
-    while True:
-        try:
-            progress = next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+    kept = _Kept(steps)
+    for progress in kept:
         if report is not None:
             report(progress)
+    return kept.result
 
 
 def retold(
@@ -84,12 +93,10 @@ def retold(
     T
         What the generator returns.
     """
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+    kept = _Kept(steps)
+    for step in kept:
         yield tell(step)
+    return kept.result
 
 
 def reported(steps: Generator[None, None, T], progress: Progress) -> Generator[Progress, None, T]:

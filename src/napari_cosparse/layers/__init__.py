@@ -16,7 +16,7 @@ from ._reopen import file_name, layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import store_place, stored_data
 from ._suggest import suggest
-from ._world import placement, set_world, world_matrix
+from ._world import placement
 from ._write import (
     MULTISCALE_FROM,
     Destination,
@@ -85,7 +85,6 @@ __all__ = [
     "provenance",
     "read",
     "region_flaw",
-    "set_world",
     "shown_plane",
     "start_from",
     "steps_of",
@@ -93,5 +92,4 @@ __all__ = [
     "stored_data",
     "suggest",
     "visible_part",
-    "world_matrix",
 ]

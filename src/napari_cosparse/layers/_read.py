@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -17,6 +17,7 @@ from napari_cosparse.core.planes import plane_name
 from ._cut import LazyCut, LazyLuminance, luminance
 
 Window = tuple[slice, slice]
+Reader = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,12 @@ class Source:
                 "convert the layer first"
             )
 
-    def load(self, plane: Sequence[int] = (), window: Window | None = None) -> NDArray[Any]:
+    def load(
+        self,
+        plane: Sequence[int] = (),
+        window: Window | None = None,
+        reader: Reader = np.asarray,
+    ) -> NDArray[Any]:
         """Pixels of one plane as they are, without alpha.
 
         Parameters
@@ -100,6 +106,8 @@ class Source:
             Index on the leading axes; axes of length 1 may be left out.
         window : tuple of slice, optional
             Rows and columns that are read; all if None.
+        reader : callable, optional
+            Makes a NumPy array of an array-like, perhaps asking meanwhile whether to stop.
 
         Returns
         -------
@@ -112,15 +120,20 @@ class Source:
             The layer's values are not real numbers, or it has several planes and none is named.
         """
         pixels = self.lazy(plane)
-        image = np.asarray(pixels if window is None else pixels[window])
+        image = np.asarray(reader(pixels if window is None else pixels[window]))
         return image[..., :3] if self.rgb else image
 
-    def load_gray(self, plane: Sequence[int] = (), window: Window | None = None) -> NDArray[Any]:
+    def load_gray(
+        self,
+        plane: Sequence[int] = (),
+        window: Window | None = None,
+        reader: Reader = np.asarray,
+    ) -> NDArray[Any]:
         """Pixels of one plane with colour replaced by its luminance.
 
         Parameters
         ----------
-        plane, window
+        plane, window, reader
             As for `load`.
 
         Returns
@@ -128,7 +141,7 @@ class Source:
         ndarray, shape (H, W)
             In the layer's unit; float32 where the layer has colour.
         """
-        image = self.load(plane, window)
+        image = self.load(plane, window, reader)
         return luminance(image) if self.rgb else image
 
     @property

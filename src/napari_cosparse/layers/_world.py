@@ -133,44 +133,6 @@ def plane_matrix(world: Matrix, name: str) -> Matrix:
     return plane
 
 
-def plane_placement(layer: Layer, level: int = 0, corner: tuple[int, int] = (0, 0)) -> State:
-    """Copy where the planes of a layer lie, as keywords for a layer of two axes.
-
-    Parameters
-    ----------
-    layer : napari.layers.Layer
-        A plane or a stack.
-    level : int
-        Pyramid level of a multiscale layer.
-    corner : tuple of int
-        Row and column of the pixel that becomes the first one.
-
-    Returns
-    -------
-    dict
-        Scale, translate, rotate, shear, affine, units and axis labels.
-
-    Raises
-    ------
-    InputError
-        The planes of the layer are tilted out of the last two world axes.
-    """
-    whole = placement(layer, level)
-    shift = np.eye(3)
-    shift[:2, 2] = corner
-    world = plane_matrix(world_matrix(whole), layer.name) @ shift
-    state: State = {
-        "scale": whole["scale"][-2:],
-        "translate": world[:2, 2].copy(),
-        "rotate": np.eye(2),
-        "shear": np.zeros(1),
-        "affine": np.eye(3),
-        "units": tuple(whole["units"][-2:]),
-        "axis_labels": tuple(whole["axis_labels"][-2:]),
-    }
-    return set_world(state, world)
-
-
 def embed(plane: Matrix, ndim: int) -> Matrix:
     """Let a transform of the plane act on the last two of several axes.
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.reconstruction import Alignment, Upsampled
 
-from ._axes import match_stacks
+from ._axes import Index, match_stacks
 from ._blank import blank_planes, join_planes, known_planes
 from ._read import read
 from ._record import METADATA_KEY, input_record, make_record
-from ._world import placement, plane_matrix, plane_placement, set_world, world_matrix
+from ._world import placement, plane_matrix, set_world, world_matrix
 
 MULTISCALE_FROM = 4096  # pixels along an axis beyond which a result is shown as a pyramid
 COARSEST = 1024  # pixels along the longer axis of its last level
@@ -139,28 +139,32 @@ def layer_data(
     return data, state, "image"
 
 
-def preview_place(guide: Image, level: int, corner: tuple[int, int]) -> dict[str, Any]:
-    """Note where a preview is to lie.
+def preview_place(where: Destination, index: Index, corner: tuple[int, int]) -> dict[str, Any]:
+    """Note where a preview is to lie: on its plane of the result, and on no other one.
 
     Parameters
     ----------
-    guide : napari.layers.Image
-        The guide.
-    level : int
-        Its pyramid level.
+    where : Destination
+        Of the whole result.
+    index : tuple of int
+        Of the plane, on the leading axes of the result.
     corner : tuple of int
         Row and column of the guide's pixel where the part begins.
 
     Returns
     -------
     dict
-        Settings of the layer.
+        Settings of a layer that has as many axes as the result.
     """
-    return {**plane_placement(guide, level, corner), "metadata": {"preview": list(corner)}}
+    shift = np.eye(len(where.shape) + 1)
+    shift[:-1, -1] = *index, *corner
+    world = world_matrix(where.placement) @ shift
+    state = set_world({**where.placement, "translate": world[:-1, -1].copy()}, world)
+    return {**state, "metadata": {"preview": [*index, *corner]}}
 
 
 def preview_data(result: Upsampled, where: Destination, place: dict[str, Any]) -> LayerData:
-    """Turn an upsampled part of a plane into a layer of two axes on the guide's grid.
+    """Turn an upsampled part of a plane into a layer on the guide's grid.
 
     Parameters
     ----------
@@ -176,10 +180,11 @@ def preview_data(result: Upsampled, where: Destination, place: dict[str, Any]) -
     tuple of (ndarray, dict, str)
         Layer data.
     """
-    looks = where.looks or {"contrast_limits": limits_of(result.image)}
+    image = result.image.reshape((1,) * (len(where.shape) - 2) + result.image.shape)
+    looks = where.looks or {"contrast_limits": limits_of(image)}
     record = {METADATA_KEY: {**provenance([result], where.inputs), **place["metadata"]}}
     name = f"{where.name} preview"
-    return result.image, {"name": name, "rgb": False, **place, **looks, "metadata": record}, "image"
+    return image, {"name": name, "rgb": False, **place, **looks, "metadata": record}, "image"
 
 
 def provenance(

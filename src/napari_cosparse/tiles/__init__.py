@@ -14,6 +14,7 @@ from ._planes import as_plane, planes_of
 from ._stored import Stored
 from ._threads import Cancelled, default_threads, threaded_map
 from ._warp import warp_lazily, warp_levels
+from ._whole import measure_whole
 
 __all__ = [
     "Cancelled",
@@ -29,6 +30,7 @@ __all__ = [
     "known_samples",
     "learning_steps",
     "level_of",
+    "measure_whole",
     "open_levels",
     "planes_of",
     "store_steps",

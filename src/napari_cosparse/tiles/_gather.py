@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,16 @@ from ._checks import check_sizes, two_of
 from ._levels import level_of
 from ._read import blaming, read_part
 from ._sources import COLOURS
+from ._threads import Asked, stop_if
 
 
-def gather(image: Any, name: str = "image", level: int = 0) -> Any:  # noqa: ANN401 - array-likes
+def gather(
+    image: Any,  # noqa: ANN401 - array-likes
+    name: str = "image",
+    level: int = 0,
+    *,
+    cancelled: Asked | None = None,
+) -> Any:  # noqa: ANN401
     """Read an image into memory chunk by chunk, in its own type.
 
     Parameters
@@ -25,6 +34,8 @@ def gather(image: Any, name: str = "image", level: int = 0) -> Any:  # noqa: ANN
         What to call it in errors.
     level : int
         Level of a multiscale image; 0 is the finest.
+    cancelled : callable, optional
+        Asked between two chunks whether to stop.
 
     Returns
     -------
@@ -37,6 +48,8 @@ def gather(image: Any, name: str = "image", level: int = 0) -> Any:  # noqa: ANN
         If it has no such level.
     OSError
         If it cannot be read, with the place.
+    Cancelled
+        If it was told to stop.
     """
     image = level_of(image, name, level)
     if isinstance(image, np.ndarray) or not hasattr(image, "chunks") or image.ndim < 2:
@@ -45,15 +58,33 @@ def gather(image: Any, name: str = "image", level: int = 0) -> Any:  # noqa: ANN
     if hasattr(image, "dask"):
         whole = tuple(slice(0, n) for n in image.shape)
         with blaming(image, whole, name, down, down):
-            return _computed(image)
+            return _computed(image, cancelled)
     out = np.empty(image.shape, image.dtype)
-    for first in range(0, out.shape[0], max(1, int(image.chunks[0]))):
-        part = slice(first, first + int(image.chunks[0]))
-        out[part] = read_part(image, (part,), name, down, down)
+    for part in _rows_of_chunks(image, down):
+        stop_if(cancelled)
+        out[part] = read_part(image, part, name, down, down)
     return out
 
 
-def gather_both(target: Any, guide: Any, level: Any = (0, 0)) -> tuple[Any, Any]:  # noqa: ANN401
+def _rows_of_chunks(image: Any, down: int) -> Iterator[tuple[slice, ...]]:  # noqa: ANN401
+    """Cut an image along its chunks, up to the axis of its rows."""
+    chunks = image.chunks or image.shape  # an array of h5py may have none
+    longest = (size[0] if isinstance(size, tuple) else size for size in chunks)
+    sizes = [(int(n), max(1, int(size))) for n, size in zip(image.shape, longest, strict=True)]
+    for starts in product(*(range(0, n, size) for n, size in sizes[: down + 1])):
+        yield tuple(
+            slice(start, min(start + size, n))
+            for start, (n, size) in zip(starts, sizes, strict=False)
+        )
+
+
+def gather_both(
+    target: Any,  # noqa: ANN401 - array-likes
+    guide: Any,  # noqa: ANN401
+    level: Any = (0, 0),  # noqa: ANN401
+    *,
+    cancelled: Asked | None = None,
+) -> tuple[Any, Any]:
     """Read a target and its guide into memory.
 
     Parameters
@@ -62,6 +93,8 @@ def gather_both(target: Any, guide: Any, level: Any = (0, 0)) -> tuple[Any, Any]
         See `gather`.
     level : tuple of int
         Level of a multiscale target and guide; 0 is the finest.
+    cancelled : callable, optional
+        Asked between two chunks whether to stop.
 
     Returns
     -------
@@ -73,15 +106,27 @@ def gather_both(target: Any, guide: Any, level: Any = (0, 0)) -> tuple[Any, Any]
         If there are no such levels, or Dask does not know the shape.
     OSError
         If one cannot be read, with the place.
+    Cancelled
+        If it was told to stop.
     """
     levels = two_of(level, "level", "(0, 0)")
     for image, name in ((target, "target"), (guide, "guide")):
         check_sizes(image, name)
-    return gather(target, "target", levels[0]), gather(guide, "guide", levels[1])
+    return (
+        gather(target, "target", levels[0], cancelled=cancelled),
+        gather(guide, "guide", levels[1], cancelled=cancelled),
+    )
 
 
-def _computed(image: Any) -> Any:  # noqa: ANN401 - dask.array.Array
+def _computed(image: Any, cancelled: Asked | None) -> Any:  # noqa: ANN401 - dask.array.Array
     """Compute a Dask array in threads; a mask is kept."""
+
+    def asked(chunk: Any) -> Any:  # noqa: ANN401
+        stop_if(cancelled)
+        return chunk
+
+    if cancelled is not None:
+        image = image.map_blocks(asked, dtype=image.dtype, meta=image._meta)  # noqa: SLF001
     if isinstance(image._meta, np.ma.MaskedArray):  # noqa: SLF001 - nothing else tells
         return image.compute(scheduler="threads")
     out = np.empty(image.shape, image.dtype)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from napari_cosparse.core.reconstruction import Settings
+from napari_cosparse.core.reconstruction import Scalars, Settings
 
 from ._plan import Span
 
@@ -114,3 +114,33 @@ def count_on_guide(
         inside = [(at > -0.5) & (at < n - 0.5) for at, n in zip(places, guide, strict=True)]
         count += int(np.count_nonzero(line & inside[0] & inside[1]))
     return count
+
+
+def spread_over(
+    whole: Scalars,
+    known: NDArray[np.bool_],
+    factor: tuple[float, float],
+    pixels: float,
+    near: int,
+) -> Scalars:
+    """Correct how many pixels there are for each known sample; `measure` knows no guide.
+
+    Parameters
+    ----------
+    whole : Scalars
+        What `measure` gave.
+    known : ndarray of bool, any shape
+        Which of the samples that it was given count.
+    factor : tuple of float
+        Distances of two samples, in guide pixels.
+    pixels : float
+        Of the guide, that the target covers.
+    near : int
+        Known samples that lie on the guide.
+
+    Returns
+    -------
+    Scalars
+    """
+    each = factor[0] * factor[1] * known.size / np.count_nonzero(known)
+    return replace(whole, density=whole.density / each * pixels / max(1, near))

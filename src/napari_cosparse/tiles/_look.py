@@ -141,7 +141,7 @@ def look_at_target(
             first = rows.start + number * source.piece
             known = known_samples(piece, settings.invalid, _rows(settings.weights, first, piece))
             seen = known.reshape(-1, source.channels).any(0)
-            if _sampled(first // source.piece, source.plane):
+            if is_sampled(first // source.piece, source.plane):
                 sampled.append((piece.copy(), known, seen))  # a view would keep the strip
             elif (seen & missed).any():
                 spare.append((piece.copy(), known, seen))
@@ -189,7 +189,7 @@ def look_at_guide(
         for number, piece in source.pieces(strip):
             gray, end = gray_values(guide_planes(piece))
             ends.append(end)
-            if _sampled(rows.start // source.piece + number, source.plane):
+            if is_sampled(rows.start // source.piece + number, source.plane):
                 grays.append(gray)
         yield
     low, high = np.stack(ends).min(0)[0], np.stack(ends).max(0)[1]
@@ -233,6 +233,18 @@ def scalars_of(
     return measure(samples, guide, operators, settings, factor, map_)
 
 
-def _sampled(number: int, plane: tuple[int, int]) -> bool:
-    """Whether a piece counts for the statistics: all of a small image, some of a large one."""
+def is_sampled(number: int, plane: tuple[int, int]) -> bool:
+    """Whether a piece counts for the statistics: all of a small image, some of a large one.
+
+    Parameters
+    ----------
+    number : int
+        Of the piece, from the top.
+    plane : tuple of int
+        Shape of the image, in pixels.
+
+    Returns
+    -------
+    bool
+    """
     return number % ceil(plane[0] * plane[1] / SAMPLED) == 0

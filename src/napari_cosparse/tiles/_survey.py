@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from napari_cosparse.core.planes import plane_name, plane_of_all
 from napari_cosparse.core.progress import Progress, reported
 from napari_cosparse.core.reconstruction import Scalars
 
-from ._lie import block_samples, count_on_guide
+from ._lie import block_samples, count_on_guide, spread_over
 from ._look import Looked, known_samples, look_at_guide, look_at_target, scalars_of
 from ._memory import in_words
 from ._threads import threaded_map
@@ -80,10 +79,8 @@ def _scalars(work: Work, plane: Looked, guide: tuple[float, float] | None) -> Sc
     whole = scalars_of(plane, guide, work.operators, work.settings, work.factor, map_)
     if work.turned is None or whole is None or plane.samples.shape != work.target.plane:
         return whole
-    near = max(1, count_on_guide(plane.known, work.turned, work.guide.plane))
-    area = work.factor[0] * work.factor[1]  # pixels of a sample
-    each = area * plane.known.size / np.count_nonzero(plane.known)
-    return replace(whole, density=whole.density / each * work.pixels / near)
+    near = count_on_guide(plane.known, work.turned, work.guide.plane)
+    return spread_over(whole, plane.known, work.factor, work.pixels, near)
 
 
 def _check_known(work: Work, found: list[Found]) -> None:

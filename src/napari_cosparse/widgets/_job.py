@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from napari_cosparse.layers import (
     read,
     steps_of,
 )
-from napari_cosparse.tiles import known_samples, threaded_map
+from napari_cosparse.tiles import gather, known_samples, threaded_map
 
 from ._configure import threads
 from ._plane import begin, counted
@@ -41,7 +42,6 @@ from ._runner import Steps
 from ._text import CHOOSE_TWO, SAME_LAYER
 
 FINEST = 1 - 1e-6  # least factor
-Window = tuple[slice, slice]
 
 
 @dataclass(frozen=True)
@@ -189,9 +189,6 @@ def upsampling(
     operators: str | Path | OperatorPair,
     settings: Settings,
     *,
-    window: tuple[Window, Window] | None = None,
-    planes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
-    around: Window | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Steps:
     """Prepare a run; pixels and operators are read when it starts, in the worker.
@@ -204,12 +201,6 @@ def upsampling(
         Name of a shipped operator pair, a file, or a pair.
     settings : Settings
         As `placed` completes them.
-    window : tuple of tuple of slice, optional
-        Parts of target and guide to which factor and origin of the settings refer.
-    planes : tuple of tuple of int, optional
-        Indices of the planes of target and guide; all if None.
-    around : tuple of slice, optional
-        Part of the target that tells its range and noise; that of the window if None.
     cancelled : callable, optional
         Asked whether to stop.
 
@@ -220,37 +211,37 @@ def upsampling(
     """
     target, guide = pair.sources()
     stack = match_stacks(target, guide)
-    chosen = list(stack.pairs()) if planes is None else [planes]
-    places = list(np.ndindex(*stack.shape)) if planes is None else [()]
+    count = stack.planes
     parallel = threaded_map(threads(), cancelled)
+    readers = [
+        partial(gather, name=f"layer {source.name!r}", cancelled=cancelled)
+        for source in (target, guide)
+    ]
 
     def steps() -> Generator[Progress, None, Outcome]:
         yield Progress("Reading the layers", 0, 0)
         bank = load_operators(operators)
         results: list[Upsampled | None] = []
-        alignment, first = None, True
-        parts = (None, None) if window is None else window
-        for number, (index, (ours, theirs)) in enumerate(zip(places, chosen, strict=True)):
-            samples = target.load_gray(ours, parts[0])
-            run = None
-            if len(chosen) == 1 or known_samples(samples, settings.invalid).any():
-                images = samples, guide.load(theirs, parts[1])
-                wide = None if around is None else target.load_gray(ours, around)
-                run = begin(images, bank, settings, parallel, wide, alone=len(chosen) == 1)
+        alignment = None
+        places = zip(np.ndindex(*stack.shape), stack.pairs(), strict=True)
+        for number, (index, (ours, theirs)) in enumerate(places):
+            samples, run = target.load_gray(ours, reader=readers[0]), None
+            if count == 1 or known_samples(samples, settings.invalid).any():
+                images = samples, guide.load(theirs, reader=readers[1])
+                run = begin(images, bank, settings, parallel, alone=count == 1)
             if run is None:
-                where = plane_of_all(index, number, len(chosen))
+                where = plane_of_all(index, number, count)
                 yield Progress(f"{where}, nothing is known", 0, 0)
                 results.append(None)
                 continue
-            result = yield from counted(run, index, number, len(chosen))
+            first = all(earlier is None for earlier in results)
+            result = yield from counted(run, index, number, count)
             results.append(result)
-            if first and result.guided and window is None:
+            if first and result.guided:
                 yield Progress("Comparing the edges", 0, 0)
                 alignment = _alignment(images, result, settings)
-            first = False
         known = tuple(known_planes(results, target.name))
-        blank = blank_planes(results, stack.shape) if planes is None else ()
-        return Outcome(tuple(results), alignment, known, blank)
+        return Outcome(tuple(results), alignment, known, blank_planes(results, stack.shape))
 
     return steps
 

@@ -1,6 +1,6 @@
-"""Which part of the layers a preview computes, and where it is shown."""
+"""Which part of the layers a preview computes, and which of that is shown."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any
@@ -9,25 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings
-from napari_cosparse.layers import (
-    Destination,
-    match_stacks,
-    preview_place,
-    set_world,
-    shown_plane,
-    world_matrix,
-)
-from napari_cosparse.tiles import known_samples
+from napari_cosparse.layers import match_stacks, shown_plane, steps_of
 
-from ._job import Outcome, Pair
-from ._runner import Steps
+from ._job import Pair
 
-LONGEST = 224  # guide pixels along each axis: a second or so on one core
+LONGEST = 256  # guide pixels that are computed along each axis: a second or so on one core
 FEWEST = 4  # samples along LONGEST from which on a part is made of whole samples
-AROUND = 32  # samples beyond the part that tell range and noise
+HALO = 4.0  # samples around what is shown that are computed too: the rim would be another one
+HALO_PIXELS = 32, 64  # least and most of that
+AROUND = 32  # samples beyond the part that tell range and noise where the rest is not in memory
 MARGIN = 2.0  # samples beyond the part, of a target that is turned
+BEYOND = 2.5  # samples from a target's last one: so far a run continues it
 ROUNDING = 1e-6  # pixels
 
 NOT_VISIBLE = "No part of target and guide is visible; zoom to where both lie."
@@ -43,17 +36,47 @@ class Part:
     Attributes
     ----------
     target, guide : tuple of slice
-        Rows and columns.
+        Rows and columns that are computed.
+    shown : tuple of slice
+        Rows and columns of the guide that are shown; the others are a halo.
     settings : Settings
         With the origin, or the transform, of the part.
-    around : tuple of slice, or None
-        Rows and columns of the target that tell its range and noise; None for those of the part.
     """
 
     target: Window
     guide: Window
+    shown: Window
     settings: Settings
-    around: Window | None = None
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """Row and column of the guide where what is shown begins."""
+        return self.shown[0].start, self.shown[1].start
+
+    @property
+    def around(self) -> Window:
+        """Rows and columns of a target that is not in memory, which tell its range and noise."""
+        rows, columns = (slice(max(0, s.start - AROUND), s.stop + AROUND) for s in self.target)
+        return rows, columns
+
+    def cut(self, image: NDArray[Any]) -> NDArray[Any]:
+        """Cut the halo off.
+
+        Parameters
+        ----------
+        image : ndarray, shape (h, w)
+            Of the pixels that are computed.
+
+        Returns
+        -------
+        ndarray
+            A copy of those that are shown.
+        """
+        rows, columns = (
+            slice(inner.start - outer.start, inner.stop - outer.start)
+            for inner, outer in zip(self.shown, self.guide, strict=True)
+        )
+        return image[rows, columns].copy()
 
 
 def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
@@ -82,18 +105,19 @@ def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
     if settings.transform is not None:
         return _turned(pair, settings, settings.transform, visible)
     factor, origin = _geometry(pair, settings)
-    ours, theirs, starts = [], [], []
+    ours, theirs, shown, starts = [], [], [], []
     for axis, (d, start) in enumerate(zip(factor, origin, strict=True)):
         n, m = pair.guide_grid.shape[axis], pair.target_grid.shape[axis]
-        low = max(visible[0, axis], start - d / 2)
-        high = min(visible[1, axis], start + (m - 0.5) * d)
-        samples, pixels = _straight(_middle(low, high, n), d, start, (m, n))
+        last = start + (m - 1) * d
+        low, high = max(visible[0, axis], start - d / 2), min(visible[1, axis], last + d / 2)
+        middle, solved = _stretch(low, high, d, _bounds(start - BEYOND * d, last + BEYOND * d, n))
+        samples, pixels = _straight(solved, d, start, (m, n))
         ours.append(samples)
         theirs.append(pixels)
+        shown.append(middle if _halo(d) else pixels)
         starts.append(start + samples.start * d - pixels.start)
-    part = replace(settings, factor=factor, origin=(starts[0], starts[1]))
-    around = tuple(slice(max(0, one.start - AROUND), one.stop + AROUND) for one in ours)
-    return Part((ours[0], ours[1]), (theirs[0], theirs[1]), part, (around[0], around[1]))
+    moved = replace(settings, factor=factor, origin=(starts[0], starts[1]))
+    return Part((ours[0], ours[1]), (theirs[0], theirs[1]), (shown[0], shown[1]), moved)
 
 
 def plane_to_preview(pair: Pair, point: Sequence[float]) -> tuple[Index, tuple[Index, Index]]:
@@ -122,71 +146,35 @@ def plane_to_preview(pair: Pair, point: Sequence[float]) -> tuple[Index, tuple[I
     return index, next(planes for place, planes in places if place == index)
 
 
-def place_of_part(pair: Pair, where: Destination, index: Index, part: Part) -> dict[str, Any]:
-    """Note where a preview is to lie: on its plane of the result, and on no other one.
+def _halo(d: float) -> int:
+    """Pixels around what is shown that are computed too; none where samples are too wide."""
+    if d * FEWEST > LONGEST:
+        return 0
+    least, most = HALO_PIXELS
+    return ceil(min(max(least, HALO * d), most, LONGEST / 4))
 
-    Parameters
-    ----------
-    pair : Pair
-        The layers.
-    where : Destination
-        Of the whole result.
-    index : tuple of int
-        Of the plane, on the leading axes of the result.
-    part : Part
-        What is computed.
 
-    Returns
-    -------
-    dict
-        Settings of a layer that has as many axes as the result.
+def _bounds(low: float, high: float, count: int) -> tuple[int, int]:
+    """Pixels that a run computes along an axis, half open."""
+    return max(0, ceil(low - ROUNDING)), min(count, floor(high + ROUNDING) + 1)
+
+
+def _stretch(low: float, high: float, d: float, bounds: tuple[int, int]) -> tuple[slice, slice]:
+    """Choose the pixels of an axis that are shown, and those that are computed with their halo.
+
+    All that is visible is shown where the whole can be computed at once, else its middle.
     """
-    corner = part.guide[0].start, part.guide[1].start
-    if not index:
-        return preview_place(pair.guide, pair.levels[1], corner)
-    shift = np.eye(len(where.shape) + 1)
-    shift[:-1, -1] = *index, *corner
-    world = world_matrix(where.placement) @ shift
-    state = set_world({**where.placement, "translate": world[:-1, -1].copy()}, world)
-    return {**state, "metadata": {"preview": [*index, *corner]}}
-
-
-def telling(steps: Steps, pair: Pair, part: Part, plane: Index, invalid: float | None) -> Steps:
-    """Refuse in plain words, in the worker, a part of which nothing is known.
-
-    Parameters
-    ----------
-    steps : callable
-        Makes the generator of progress of the preview.
-    pair : Pair
-        The layers.
-    part : Part
-        What is computed.
-    plane : tuple of int
-        Which plane of the target.
-    invalid : float or None
-        Value that means unknown.
-
-    Returns
-    -------
-    callable
-        Makes a generator that raises `InputError` then.
-    """
-    target = pair.sources()[0]
-
-    def checked() -> Generator[Progress, None, Outcome]:
-        if not known_samples(target.load_gray(plane, part.target), invalid).any():
-            which, other = f"{target.name!r}", "part"
-            if plane:
-                which, other = f"Plane {plane} of {which}", "plane or part"
-            raise InputError(
-                f"{which} has no known sample in the middle of the view: all there are NaN, "
-                f"infinite or the unknown value. Show another {other}, or check Unknown value."
-            )
-        outcome: Outcome = yield from steps()
-        return outcome
-
-    return checked
+    first, last = bounds
+    halo, fits = _halo(d), last - first <= LONGEST
+    low, high = max(low, first), min(high, last - 1.0)
+    longest = LONGEST if fits else LONGEST - 2 * halo
+    middle, half = (low + high) / 2, min(high - low, longest - 1) / 2
+    if half <= 0:
+        raise InputError(NOT_VISIBLE)
+    shown = slice(max(first, floor(middle - half)), min(last - 1, ceil(middle + half)) + 1)
+    if fits and halo:
+        return shown, slice(first, last)
+    return shown, slice(max(first, shown.start - halo), min(last, shown.stop + halo))
 
 
 def _straight(
@@ -199,18 +187,17 @@ def _straight(
     as can be computed, and samples count whose middle is at most half a sample away.
     """
     m, n = counts
-    if d * FEWEST > LONGEST:
+    if not _halo(d):
         pixels, far = _at_least(ceil(d), pixels, n), max(d / 2, 0.5)
         first = max(0, floor((pixels.start - far - start) / d) + 1)
         last = min(m, ceil((pixels.stop - 1 + far - start) / d))
         return slice(first, last), pixels
     first = max(0, floor((pixels.start - 0.5 - start) / d + 0.5 + ROUNDING))
     last = min(m, ceil((pixels.stop - 0.5 - start) / d + 0.5 - ROUNDING))
-    if last - first > FEWEST and (last - first) * d > LONGEST + d / 2:
-        last -= 1
     begin = max(0, floor(start + (first - 0.5) * d + 0.5 + ROUNDING))
     end = min(n, ceil(start + (last - 0.5) * d + 0.5 - ROUNDING))
-    return slice(first, last), _at_least(ceil(d), slice(begin, end), n)
+    whole = slice(min(begin, pixels.start), max(end, pixels.stop))
+    return slice(first, last), _at_least(ceil(d), whole, n)
 
 
 def _at_least(length: int, pixels: slice, count: int) -> slice:
@@ -223,12 +210,15 @@ def _turned(
     pair: Pair, settings: Settings, transform: NDArray[np.float64], visible: NDArray[np.float64]
 ) -> Part:
     """Choose a part of a target that is turned: the samples around the guide's part."""
-    samples = np.array(pair.target_grid.shape)
-    ends = _corners([(-0.5, m - 0.5) for m in samples], np.linalg.inv(transform).astype(np.float64))
-    theirs = [
-        _middle(max(visible[0, axis], low), min(visible[1, axis], high), n)
-        for axis, (n, low, high) in enumerate(zip(pair.guide_grid.shape, *ends, strict=True))
-    ]
+    samples, back = np.array(pair.target_grid.shape), np.linalg.inv(transform).astype(np.float64)
+    ends = _corners([(-0.5, m - 0.5) for m in samples], back)
+    most = _corners([(-BEYOND, m - 1 + BEYOND) for m in samples], back)
+    d, shown, theirs = max(steps_of(transform)), [], []
+    for axis, n in enumerate(pair.guide_grid.shape):
+        least, last = max(visible[0, axis], ends[0, axis]), min(visible[1, axis], ends[1, axis])
+        middle, solved = _stretch(least, last, d, _bounds(most[0, axis], most[1, axis], n))
+        shown.append(middle)
+        theirs.append(solved)
     near = _corners([(part.start, part.stop - 1) for part in theirs], transform)
     low = np.clip(np.floor(near[0] - MARGIN), 0, samples).astype(int)
     high = np.clip(np.ceil(near[1] + MARGIN) + 1, low, samples).astype(int)
@@ -238,16 +228,7 @@ def _turned(
     to_part[:2, 2], from_part[:2, 2] = -low, [part.start for part in theirs]
     moved = replace(settings, transform=to_part @ transform @ from_part)
     ours = slice(int(low[0]), int(high[0])), slice(int(low[1]), int(high[1]))
-    return Part(ours, (theirs[0], theirs[1]), moved)
-
-
-def _middle(low: float, high: float, count: int) -> slice:
-    """Take the middle of a stretch of pixels, as long as can be computed at once."""
-    low, high = max(low, 0.0), min(high, count - 1.0)
-    middle, half = (low + high) / 2, min(high - low, LONGEST - 1) / 2
-    if half <= 0:
-        raise InputError(NOT_VISIBLE)
-    return slice(max(0, floor(middle - half)), min(count - 1, ceil(middle + half)) + 1)
+    return Part(ours, (theirs[0], theirs[1]), (shown[0], shown[1]), moved)
 
 
 def _corners(ends: list[tuple[float, float]], matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from napari_cosparse.layers import (
     destination,
     layer_data,
     preview_data,
+    preview_place,
     stored_data,
     visible_part,
 )
@@ -27,7 +28,8 @@ from ._handover import open_register
 from ._job import Outcome, Pair, pair_up, placed, upsampling
 from ._output import choose_output, propose_store
 from ._pair_panel import PairPanel
-from ._preview import Part, part_to_preview, place_of_part, plane_to_preview, telling
+from ._preview import Part, part_to_preview, plane_to_preview
+from ._preview_job import previewing
 from ._runner import Steps
 from ._script import store_script, upsample_script
 from ._store_check import REPLACE, UNFINISHED, check_store, free_path, store_remarks, unfinished
@@ -147,9 +149,8 @@ class UpsamplePanel(PairPanel):
             shifted = outcome.alignment is not None and not outcome.alignment.coincide
             self.register_button.setVisible(shifted)
         elif self._where is not None and self._part is not None:
-            image, *rest = preview_data(outcome.known[0], self._where, self._place)
-            image = image.reshape((1,) * (len(self._where.shape) - 2) + image.shape)
-            (self._preview_layer,) = self.add_layers([(image, *rest)])
+            shown = preview_data(outcome.known[0], self._where, self._place)
+            (self._preview_layer,) = self.add_layers([shown])
         first = outcome.known[0]
         if first.noise_estimated:
             self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
@@ -237,13 +238,9 @@ class UpsamplePanel(PairPanel):
         index, planes = plane_to_preview(pair, self.viewer.dims.point)
         self.keep_choice()
         self._where, self._part = self._destination(pair), part
-        self._place = place_of_part(pair, self._where, index, part)
-        window = part.target, part.guide
-        operators = self.form.pair.source()
-        where: dict[str, Any] = {"window": window, "planes": planes, "around": part.around}
-        asked = self.runner.told_to_stop
-        steps = upsampling(pair, operators, part.settings, cancelled=asked, **where)
-        steps = telling(steps, pair, part, planes[0], settings.invalid)
+        self._place = preview_place(self._where, index, part.corner)
+        operators, asked = self.form.pair.source(), self.runner.told_to_stop
+        steps = previewing(pair, operators, settings, part, planes, cancelled=asked)
         self.start(steps, f"Preview of {pair.target.name}")
 
     def _drop_preview(self) -> None:

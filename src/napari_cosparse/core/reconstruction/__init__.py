@@ -3,7 +3,7 @@
 from ._alignment import Alignment, check_alignment
 from ._check_target import check_target
 from ._degrade import degrade
-from ._guide import gray_values, guide_planes
+from ._guide import gray_values, guide_planes, guide_range
 from ._interpolate import bicubic
 from ._place import place, straighten
 from ._placing import choose_factor, sampling_operator
@@ -28,6 +28,7 @@ __all__ = [
     "degrade",
     "gray_values",
     "guide_planes",
+    "guide_range",
     "measure",
     "place",
     "sampling_operator",
