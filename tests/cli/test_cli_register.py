@@ -131,6 +131,29 @@ def test_options_arrive(run, register, images, tmp_path):
     assert {"fixed", "moving", "mask_fixed", "initial", "operators"} == set(inputs)
 
 
+def test_pixels_that_are_parallelograms(run, register, images, tmp_path):
+    four = "--pixel-matrix-moving", "2", "-0.1", "0.3", "0.5"
+    pair = images / "fixed.png", images / "moving.tif"
+    start = save_transform(tmp_path / "start.json", MATRIX)
+    code, _, errors = run(
+        "register", *four, *pair, "-o", tmp_path / "t.json", "--initial", start,
+        "--pixel-size-fixed", "1", "2",
+    )  # fmt: skip
+    assert (code, errors) == (0, [])
+    assert register["pixel_size_moving"] == ((2, -0.1), (0.3, 0.5))
+    assert register["pixel_size_fixed"] == (1, 2)
+    np.testing.assert_array_equal(register["initial"], MATRIX)
+    code, _, errors = run("register", *four, *pair, "-o", tmp_path / "t.tfm")
+    assert code == 2
+    assert "t.tfm is in lengths" in errors[0]
+    assert "give a .json" in errors[0]
+    code, _, errors = run(
+        "register", *four, *pair, "-o", tmp_path / "u.json", "--pixel-size-moving", "1", "1"
+    )
+    assert code == 2
+    assert "not allowed with" in " ".join(errors)
+
+
 def test_points_start_the_search(run, register, images, tmp_path):
     run("register", images / "fixed.png", images / "moving.tif", "-o", tmp_path / "t.json",
         "--points", images / "points.csv")  # fmt: skip

@@ -13,11 +13,13 @@ from scipy.ndimage import map_coordinates
 from skimage.transform import AffineTransform, warp
 
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.progress import drain
 from napari_cosparse.core.registration import (
     apply_to_labels,
     apply_to_points,
     apply_to_shapes,
     apply_transform,
+    apply_transform_steps,
     moving_extent,
 )
 
@@ -360,3 +362,30 @@ def test_a_registration_brings_its_grid_and_its_trust():
 def test_wrong_points_are_refused(points, direction, says):
     with pytest.raises(InputError, match=says):
         apply_to_points(points, np.eye(3), direction=direction)
+
+
+def test_steps_report_a_megapixel_at_a_time_and_give_the_same_image():
+    image, matrix, seen = picture((300, 280)), turned(13), []
+    options = {"order": "cubic", "shape": (1500, 1500)}
+    found = drain(apply_transform_steps(image, matrix, **options), seen.append)
+    np.testing.assert_array_equal(found, apply_transform(image, matrix, **options))
+    assert [progress.step for progress in seen] == [16, 32, 36]
+    assert {progress.total for progress in seen} == {36}
+
+
+def test_steps_refuse_wrong_arguments_at_the_call():
+    with pytest.raises(InputError, match="order 'quintic'"):
+        apply_transform_steps(picture(), np.eye(3), order="quintic")
+
+
+def test_blocks_go_through_the_map():
+    given = []
+
+    def noted(function, blocks):
+        given.append(len(list(blocks)))
+        return map(function, blocks)
+
+    image = picture((10, 10))
+    found = apply_transform(image, np.eye(3), shape=(300, 600), map_=noted)
+    np.testing.assert_array_equal(found, apply_transform(image, np.eye(3), shape=(300, 600)))
+    assert given == [6]

@@ -16,7 +16,6 @@ from napari_cosparse.core.registration import (
     apply_to_labels,
     apply_to_points,
     apply_to_shapes,
-    apply_transform,
     moving_extent,
 )
 from napari_cosparse.io import (
@@ -29,6 +28,7 @@ from napari_cosparse.io import (
     shipped_operators,
 )
 
+from ._apply import apply_transform, apply_transform_steps
 from ._check import check_alignment, check_target
 from ._learn import learn_operators, learn_steps
 from ._register import register, register_steps
@@ -50,6 +50,7 @@ __all__ = [
     "apply_to_points",
     "apply_to_shapes",
     "apply_transform",
+    "apply_transform_steps",
     "check_alignment",
     "check_target",
     "degrade",

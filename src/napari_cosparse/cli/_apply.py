@@ -17,7 +17,7 @@ from napari_cosparse.io import check_image_path, read_image, write_pixels, write
 from ._inputs import InputImage, load_image
 from ._record import check_outputs, describe_file, record_path, write_record
 from ._register import NOT_TRUSTED
-from ._terminal import complain, say
+from ._terminal import bar, complain, say
 
 MOST_PIXELS = 2**31  # of a result; beyond, the transform is hardly meant
 
@@ -57,9 +57,9 @@ def run(arguments: Namespace) -> int | None:
     _check_size(arguments.image, image.pixels.shape[:2], transform.moving_shape, "moving")
     order = _order(arguments, channels)
     origin, shape = _grid(arguments, transform, image)
-    result = apply_transform(
-        image.pixels, transform.matrix, shape=shape, origin=origin, order=order, fill=arguments.fill
-    )
+    how = {"shape": shape, "origin": origin, "order": order, "fill": arguments.fill}
+    with bar() as report:
+        result = apply_transform(image.pixels, transform.matrix, **how, report=report)
     record = _record(arguments, transform, image, origin, order, result)
     write_together(
         [

@@ -69,27 +69,37 @@ def _add_what_counts(parser: argparse.ArgumentParser) -> None:
     for name in ("fixed", "moving"):
         add(f"--invalid-{name}", type=float, metavar="VALUE",
             help=f"value of the {name} image that means unknown")  # fmt: skip
-    add_pixel_sizes(parser)
+    add_pixel_sizes(parser, sheared=True)
     add("--region", type=int, nargs=4, metavar=("TOP", "LEFT", "BOTTOM", "RIGHT"),
         help="part of the fixed image to use, in pixels")  # fmt: skip
 
 
-def add_pixel_sizes(parser: argparse.ArgumentParser) -> None:
+def add_pixel_sizes(parser: argparse.ArgumentParser, *, sheared: bool = False) -> None:
     """Add the pixel sizes of both images.
 
     Parameters
     ----------
     parser : ArgumentParser
         Parser of the command.
+    sheared : bool
+        Whether pixels may be parallelograms.
     """
     two: dict[str, Any] = {"type": float, "nargs": 2, "metavar": ("HEIGHT", "WIDTH")}
+    four: dict[str, Any] = {"type": float, "nargs": 4, "metavar": ("A", "B", "C", "D")}
     for name in ("fixed", "moving"):
-        parser.add_argument(
+        either = parser.add_mutually_exclusive_group()
+        either.add_argument(
             f"--pixel-size-{name}",
             help=f"size of a pixel of the {name} image, both in one unit [1 1]",
-            default=None,
             **two,
         )
+        if sheared:
+            either.add_argument(
+                f"--pixel-matrix-{name}",
+                help=f"for the pixels of a sheared {name} image: a step of one row goes (A, C) in "
+                "the world and a step of one column (B, D), down and right",
+                **four,
+            )
 
 
 def add_apply(parser: argparse.ArgumentParser) -> None:

@@ -103,18 +103,31 @@ def _check(arguments: Namespace) -> dict[str, Path]:
         raise InputError("two outputs have the same name; give each its own (records end in .json)")
     if arguments.checkerboard is not None:
         check_image_path(arguments.checkerboard, np.dtype(np.uint8), 3)
+    _check_pixels(arguments)
     if arguments.initial is not None and arguments.points is not None:
         raise InputError("--initial and --points both give a start; leave one out")
     return sources
 
 
+def _check_pixels(arguments: Namespace) -> None:
+    """Refuse files in lengths beside pixels that have no height and width."""
+    given = [
+        f"--pixel-matrix-{n}"
+        for n in ("fixed", "moving")
+        if getattr(arguments, f"pixel_matrix_{n}")
+    ]
+    for path in (arguments.out, arguments.initial):
+        if given and path is not None and path.suffix.lower() != ".json":
+            raise InputError(
+                f"{path} is in lengths along rows and columns, which the pixels of {given[0]} do "
+                "not have; give a .json, which is in pixels"
+            )
+
+
 def _keywords(arguments: Namespace) -> dict[str, Any]:
     """Return the keywords of `register`."""
     keywords = {name: getattr(arguments, name) for name in _PLAIN}
-    sizes = {
-        name: tuple(getattr(arguments, name) or (1.0, 1.0))
-        for name in ("pixel_size_fixed", "pixel_size_moving")
-    }
+    sizes = {f"pixel_size_{name}": _pixel_size(arguments, name) for name in ("fixed", "moving")}
     keywords |= sizes
     keywords |= {
         name: value for name in _IF_GIVEN if (value := getattr(arguments, name)) is not None
@@ -122,13 +135,23 @@ def _keywords(arguments: Namespace) -> dict[str, Any]:
     keywords["verdict"] = not arguments.no_verdict
     keywords["invalid"] = (arguments.invalid_fixed, arguments.invalid_moving)
     if arguments.initial is not None:
-        keywords["initial"] = load_transform(arguments.initial, **sizes).matrix
+        lengths = {} if arguments.initial.suffix.lower() == ".json" else sizes
+        keywords["initial"] = load_transform(arguments.initial, **lengths).matrix
     if arguments.points is not None:
         keywords["points"] = read_points(arguments.points)
     for name in ("mask_fixed", "mask_moving"):
         if getattr(arguments, name) is not None:
             keywords[name] = _mask(getattr(arguments, name))
     return keywords
+
+
+def _pixel_size(arguments: Namespace, name: str) -> tuple[Any, Any]:
+    """Height and width of a pixel, or the rows of its matrix."""
+    matrix = getattr(arguments, f"pixel_matrix_{name}")
+    if matrix is not None:
+        return tuple(matrix[:2]), tuple(matrix[2:])
+    height, width = getattr(arguments, f"pixel_size_{name}") or (1.0, 1.0)
+    return height, width
 
 
 def _mask(path: Path) -> NDArray[np.bool_]:
@@ -161,9 +184,9 @@ def _writers(
     ]
     if not transform.trusted:
         return writers
-    shape = fixed.pixels.shape[:2]
+    shape = fixed.pixels.shape[0], fixed.pixels.shape[1]
     if arguments.resampled is not None:
-        image = api.apply_transform(moving.pixels, transform.matrix, shape=shape)
+        image = _resampled(moving.pixels, transform, shape)
         content = {"inputs": inputs, "transform": str(out), "order": "linear"}
         writers += [
             (arguments.resampled, partial(write_pixels, image=image)),
@@ -173,10 +196,16 @@ def _writers(
             ),
         ]
     if arguments.checkerboard is not None:
-        image = api.apply_transform(moving.pixels.astype(np.float32), transform.matrix, shape=shape)
+        image = _resampled(moving.pixels.astype(np.float32), transform, shape)
         picture = checkerboard(fixed.pixels, image)
         writers.append((arguments.checkerboard, partial(write_pixels, image=picture)))
     return writers
+
+
+def _resampled(pixels: NDArray[Any], transform: Transform, shape: tuple[int, int]) -> NDArray[Any]:
+    """Resample the moving image, with a bar."""
+    with bar() as report:
+        return api.apply_transform(pixels, transform.matrix, shape=shape, report=report)
 
 
 def _summarise(found: Any, transform: Transform, fixed: InputImage, moving: InputImage) -> None:  # noqa: ANN401

@@ -1,6 +1,6 @@
 """Registration of two images, and what may be done with the motion that was found."""
 
-from ._apply import apply_to_labels, apply_transform
+from ._apply import apply_to_labels, apply_transform, apply_transform_steps
 from ._apply_checks import Registered, invertible, plan_warp
 from ._apply_points import Extent, apply_to_points, apply_to_shapes, moving_extent
 from ._pixel import pixel_shape
@@ -27,6 +27,7 @@ __all__ = [
     "apply_to_points",
     "apply_to_shapes",
     "apply_transform",
+    "apply_transform_steps",
     "input_limits",
     "invertible",
     "moving_extent",

@@ -6,12 +6,16 @@ whole numbers. An image is resampled backwards, so it uses the matrix as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from napari_cosparse.core.mapping import Map
+from napari_cosparse.core.progress import Progress, drain
+
 from ._apply_checks import Registered, as_pixels, plan_warp
-from ._warp import Warp, resample
+from ._warp import Warp, resample_steps
 from ._warp_types import input_limits
 
 
@@ -23,6 +27,8 @@ def apply_transform(
     order: str = "linear",
     fill: float | None = None,
     origin: tuple[int, int] = (0, 0),
+    map_: Map = map,
+    report: Callable[[Progress], None] | None = None,
 ) -> NDArray[Any]:
     """Resample a moving image onto the fixed image's pixels.
 
@@ -48,6 +54,11 @@ def apply_transform(
         Value outside the image; NaN for floating-point images and 0 for others if None.
     origin : tuple of int
         Fixed pixel (row, column) at which the result begins.
+    map_ : callable
+        Like the built-in `map`; runs the blocks, perhaps in threads. The result does not depend on
+        it.
+    report : callable, optional
+        Called with each `Progress`.
 
     Returns
     -------
@@ -59,13 +70,46 @@ def apply_transform(
     InputError
         If an argument breaks a rule, or the registration is not trusted.
     """
+    steps = apply_transform_steps(
+        image, matrix, shape=shape, order=order, fill=fill, origin=origin, map_=map_
+    )
+    return drain(steps, report)
+
+
+def apply_transform_steps(
+    image: ArrayLike,
+    matrix: ArrayLike | Registered,
+    *,
+    shape: tuple[int, int] | None = None,
+    order: str = "linear",
+    fill: float | None = None,
+    origin: tuple[int, int] = (0, 0),
+    map_: Map = map,
+) -> Generator[Progress, None, NDArray[Any]]:
+    """Resample as `apply_transform` does, step by step.
+
+    Parameters
+    ----------
+    image, matrix, shape, order, fill, origin, map_
+        As there.
+
+    Returns
+    -------
+    generator
+        Yields `Progress`, about once a megapixel, and returns the image.
+
+    Raises
+    ------
+    InputError
+        At the call, if an argument breaks a rule, or the registration is not trusted.
+    """
     pixels = as_pixels(image)
     warp, size = plan_warp(pixels.shape[:2], pixels.dtype, matrix, shape, order, fill, origin)
     if order == "cubic":
         warp = Warp(warp.matrix, warp.shape, order, warp.fill, input_limits(pixels))
     rows, columns = pixels.shape[:2]
     whole = slice(0, rows), slice(0, columns)
-    return resample(warp, pixels, whole, (slice(0, size[0]), slice(0, size[1])))
+    return resample_steps(warp, pixels, whole, (slice(0, size[0]), slice(0, size[1])), map_)
 
 
 def apply_to_labels(

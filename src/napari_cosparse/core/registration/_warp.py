@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from napari_cosparse.core.mapping import Map
+from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.core.rounding import to_type
 
 from ._frame import Matrix
@@ -17,6 +19,7 @@ from ._warp_cubic import HALO, coefficients
 from ._warp_taps import Positions, blend, nearest, taps
 
 BLOCK = 256  # rows and columns of the result at a time: what is fastest
+AT_ONCE = 16  # blocks between two reports: a fraction of a second
 ROUND_OFF = 1e-6  # pixels by which a position may miss the image's border
 MARGINS = {"nearest": 1, "linear": 2, "cubic": HALO}
 
@@ -139,7 +142,9 @@ def _unknown(part: Image) -> NDArray[np.bool_] | None:
     return unknown if unknown.any() else None
 
 
-def resample(warp: Warp, part: Image, window: Block, block: Block) -> Image:
+def resample_steps(
+    warp: Warp, part: Image, window: Block, block: Block, map_: Map = map
+) -> Generator[Progress, None, Image]:
     """Resample a block of any size in small ones, whose windows are bounded, too.
 
     Parameters
@@ -152,6 +157,13 @@ def resample(warp: Warp, part: Image, window: Block, block: Block) -> Image:
         Where it lies in the image.
     block : tuple of slice
         Rows and columns of the result.
+    map_ : callable
+        Like the built-in `map`; changes no bit.
+
+    Yields
+    ------
+    Progress
+        After some of the small ones, about a megapixel.
 
     Returns
     -------
@@ -160,15 +172,37 @@ def resample(warp: Warp, part: Image, window: Block, block: Block) -> Image:
     """
     size = tuple(axis.stop - axis.start for axis in block)
     result = np.empty(size + part.shape[2:], part.dtype)
-    for small in _split(block, warp.matrix):
-        need = warp.window(small)
-        target = _within(small, block)
+
+    def fill(small: Block) -> None:
+        need, target = warp.window(small), _within(small, block)
         if need is None:
             result[target] = warp.fill
         else:
             need = _common(need, window)
             result[target] = warp.block(part[_within(need, window)], need, small)
+
+    blocks = list(_split(block, warp.matrix))
+    for first in range(0, len(blocks), AT_ONCE):
+        some = blocks[first : first + AT_ONCE]
+        list(map_(fill, some))
+        yield Progress("resampling", first + len(some), len(blocks))
     return result
+
+
+def resample(warp: Warp, part: Image, window: Block, block: Block) -> Image:
+    """Do what `resample_steps` does, at once.
+
+    Parameters
+    ----------
+    warp, part, window, block
+        As there.
+
+    Returns
+    -------
+    ndarray, shape (rows, columns) or (rows, columns, channels)
+        The block, in the image's type.
+    """
+    return drain(resample_steps(warp, part, window, block))
 
 
 def _common(first: Block, second: Block) -> Block:
