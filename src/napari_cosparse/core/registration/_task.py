@@ -145,20 +145,7 @@ def prepare(
     InputError
         If an image or mask breaks a rule.
     """
-    whole = Source(
-        _array(fixed),
-        "the fixed image",
-        _array(settings.mask_fixed),
-        settings.invalid[0],
-        settings.pixel_size_fixed,
-    )
-    second = Source(
-        _array(moving),
-        "the moving image",
-        _array(settings.mask_moving),
-        settings.invalid[1],
-        settings.pixel_size_moving,
-    )
+    whole, second = _sources(fixed, moving, settings)
     first, corner = _cut(whole, settings.region)
     working = working_pair(first, second, map_)
     scene = make_scene(
@@ -182,6 +169,20 @@ def prepare(
         start,
         _refused(working),
     )
+
+
+def _sources(fixed: Any, moving: Any, settings: RegisterSettings) -> tuple[Source, Source]:  # noqa: ANN401
+    """Both images with what was said about each of them."""
+    masks = settings.mask_fixed, settings.mask_moving
+    sizes = settings.pixel_size_fixed, settings.pixel_size_moving
+    names = "the fixed image", "the moving image"
+    one, other = (
+        Source(_array(image), name, _array(mask), invalid, size)
+        for image, name, mask, invalid, size in zip(
+            (fixed, moving), names, masks, settings.invalid, sizes, strict=True
+        )
+    )
+    return one, other
 
 
 def _array(image: Any) -> Any:  # noqa: ANN401
