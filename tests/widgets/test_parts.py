@@ -97,8 +97,14 @@ def test_heading_of_a_plot_is_about_what_came_after_the_last_gap(qtbot):
     for value, apart in ((0.9, False), (0.8, False), (-3.0, True), (-3.5, False), (-3.25, False)):
         plot.add(value, "Cost", apart=apart)
     assert plot.heading == "Cost   -3 ... -3.25"
-    plot.show_lines({"": [float("nan")]}, "Cost")
-    assert plot.heading == "Cost"
+    for line, told in (
+        ([float("nan")], "Cost"),
+        ([0.25], "Cost   0.25"),
+        ([-1.38001e8, -1.38012e8], "Cost   -1.38e+08 ... -1.3801e+08"),
+        ([2.0, 2.0 - 1e-9], "Cost   2"),
+    ):
+        plot.show_lines({"": line}, "Cost")
+        assert plot.heading == told
 
 
 def test_heading_of_lines_that_rise_does_not_fall(qtbot):

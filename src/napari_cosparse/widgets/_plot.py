@@ -10,6 +10,7 @@ from qtpy.QtWidgets import QSizePolicy, QWidget
 COLOURS = ("#3daee9", "#f28e2b")  # seen on light and on dark
 MARGIN = 6
 HEIGHT = 64  # pixels: two of them and all buttons fit on a screen of 768
+MOST_DIGITS = 7  # of a number
 LOGARITHMIC_FROM = 20.0  # ratio of largest to smallest value
 
 
@@ -39,8 +40,7 @@ class Plot(QWidget):
         else:
             values = [value for line in lines for value in line if isfinite(value)]
             ends, digits = [min(values), max(values)] if values else [], 3  # names need room
-        told = " ... ".join(f"{value:.{digits}g}" for value in ends)
-        return f"{self._title}   {told}" if told else self._title
+        return f"{self._title}   {_told(ends, digits)}".rstrip()
 
     def show_lines(self, lines: Mapping[str, Sequence[float]], title: str) -> None:
         """Draw lines.
@@ -140,6 +140,15 @@ def _ends(line: Sequence[float]) -> list[float]:
     """Give first and last value after the last gap: what is before it is another cost."""
     runs = _runs(line)
     return [line[runs[-1][0]], line[runs[-1][1] - 1]] if runs else []
+
+
+def _told(ends: Sequence[float], digits: int) -> str:
+    """Write two numbers with as many digits as it takes to see that they differ, if they do."""
+    for more in range(digits, MOST_DIGITS + 1):
+        told = [f"{value:.{more}g}" for value in ends]
+        if len(set(told)) != 1:
+            return " ... ".join(told)
+    return told[0]
 
 
 def _scale(low: float, high: float) -> Callable[[float], float]:
