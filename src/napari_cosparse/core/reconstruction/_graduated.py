@@ -184,15 +184,10 @@ def _descents(problem: Problem, objective: _Objective, image: Plane) -> Iterator
     inverse = objective.curvature(image)
     each_band(lambda rows: np.reciprocal(inverse[rows], out=inverse[rows]), shape, map_)
 
-    def precondition(direction: Plane) -> Plane:
-        each_band(lambda rows: np.multiply(direction[rows], inverse[rows], out=direction[rows]),
-                  shape, map_)  # fmt: skip
-        return direction
-
     return lbfgs(
         objective,
         image,
         project=(lambda direction: direction) if problem.noise else problem.exact.to_direction,
-        precondition=precondition,
+        inverse=inverse,
         map_=map_,
     )
