@@ -40,26 +40,30 @@ def decided(monkeypatch, apart, agreements):
         return found[measure]
 
     monkeypatch.setattr(_cascade, "attempt", attempt)
+    monkeypatch.setattr(_cascade, "elsewhere", evenly)
+    monkeypatch.setattr(_cascade, "repeated", lambda *_: (0.5, 9.0))
     order = Order("auto", 30.0, Plan(30.0, 1.0, np.eye(2)), None, verdict=True, mirror=False)
     return drain(decide(SCENE, order))
 
 
-@pytest.mark.parametrize(
-    ("swapped", "overlap", "asked"), [(1.9, 0.9, False), (2.6, 0.9, True), (0.1, 0.5, True)]
-)
-def test_doubtful_answers_are_looked_for_in_the_mirror(monkeypatch, swapped, overlap, asked):
-    """The mirror image of a facade fits its other half, far ahead of other places."""
-    first = outcome("both", 4.0, 0.25)
-    first = replace(
-        first,
-        answer=replace(first.answer, overlap=overlap),
-        verdict=Verdict(trusted=True, reason="yes", backward=1.0, swapped=swapped),
-    )
+def evenly(scene, measure, tau, plan):
+    yield from ()
+    return 0.1, False
+
+
+@pytest.mark.parametrize("measure", ["both", "nmi"])
+@pytest.mark.parametrize("doubtful", [False, True])
+def test_doubtful_answers_of_any_measure_are_looked_for_in_the_mirror(
+    monkeypatch, doubtful, measure
+):
+    found = {"both": outcome("both", 4.0, 0.25), "nmi": outcome("nmi", 40.0, 1.0)}
+    trusted = Verdict(trusted=True, reason="yes", doubtful=doubtful)
+    found[measure] = replace(found[measure], verdict=trusted)
     looked = []
 
     def attempt(scene, measure, order):
         yield from ()
-        return first
+        return found[measure]
 
     def look(scene, measure, order, before):
         looked.append(before)
@@ -67,10 +71,12 @@ def test_doubtful_answers_are_looked_for_in_the_mirror(monkeypatch, swapped, ove
         return before
 
     monkeypatch.setattr(_cascade, "attempt", attempt)
+    monkeypatch.setattr(_cascade, "elsewhere", evenly)
+    monkeypatch.setattr(_cascade, "repeated", lambda *_: (0.5, 9.0))
     monkeypatch.setattr(_cascade, "_look_into_mirror", look)
     order = Order("auto", 30.0, Plan(30.0, 1.0, np.eye(2)), None, verdict=True)
-    assert drain(decide(SCENE, order)) is first
-    assert bool(looked) is asked
+    assert drain(decide(SCENE, order)).verdict is trusted
+    assert bool(looked) is doubtful
 
 
 @pytest.mark.parametrize("agreements", [(0.25, 1.0), (1.0, 0.25)])

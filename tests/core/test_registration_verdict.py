@@ -12,7 +12,8 @@ from scipy.ndimage import gaussian_filter
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.registration._answer import Answer
 from napari_cosparse.core.registration._frame import Frame
-from napari_cosparse.core.registration._verdict import _consistent, agreed, judge_quickly
+from napari_cosparse.core.registration._verdict import _consistent, judge_quickly
+from napari_cosparse.core.registration._verdict_after import agreed
 from support.moved_pair import SHAPE, error, folded, motion, moved_pair, picture, run, view
 
 TRUTH = motion(7.3, (5.4, -8.3))
@@ -183,6 +184,18 @@ def test_little_overlap_asks_for_closer_backward_runs(overlap, agreement, shape,
     assert verdict.trusted == trusted
     assert ("repeated pattern" in verdict.because) != trusted
     assert _consistent(pair, "both", answer, 0.7, 0.4).trusted
+
+
+@pytest.mark.parametrize(
+    ("swapped", "overlap", "doubtful"), [(1.9, 0.9, False), (2.6, 0.9, True), (0.1, 0.5, True)]
+)
+def test_trusted_answers_may_be_doubtful(swapped, overlap, doubtful):
+    """The mirror image of a facade fits its other half, far ahead of other places."""
+    pair = SimpleNamespace(frame=Frame((60, 80), (60, 80)))
+    found = replace(answer(overlap=overlap, agreement=0.5), margin=0.56)
+    verdict = _consistent(pair, "both", found, 0.9, swapped)
+    assert verdict.trusted
+    assert verdict.doubtful is doubtful
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,16 @@ import numpy as np
 from napari_cosparse.core.progress import Progress
 
 from ._answer import Answer
+from ._concentration import elsewhere
 from ._frame import Matrix
 from ._local import refine_start
+from ._repeats import repeated
 from ._scene import Scene
 from ._solve import descend, solve
 from ._start import Candidate
 from ._starts import LARGEST_COARSE, Plan, search_starts
-from ._verdict import Verdict, agreed, judge, judge_quickly, unsure
+from ._verdict import Verdict, judge, judge_quickly
+from ._verdict_after import agreed, in_few_places, one_of_many
 from ._verdict_words import ALLOW, MEASURE_NAMES
 
 FIRST_ROTATION = 30.0  # degrees either way
@@ -38,12 +41,15 @@ class Outcome:
         Whether to believe it.
     reflected : bool
         Whether it belongs to the mirrored moving image.
+    edges : float
+        Score of the best start by edges, as far as they were asked; NaN if not.
     """
 
     answer: Answer
     measure: str
     verdict: Verdict
     reflected: bool = False
+    edges: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -100,30 +106,47 @@ def decide(scene: Scene, order: Order) -> Steps:
         The first that is trusted, else the best.
     """
     first = "both" if order.measure == "auto" else order.measure
-    outcome = yield from attempt(scene, first, order)
+    outcome = yield from _upright(scene, first, order)
     if not order.verdict:
         return outcome
-    if outcome.verdict.trusted:
-        if unsure(scene, outcome.answer, outcome.verdict):
-            # a part of a mirror image may fit by chance or symmetry; mirrored back, all of it fits
-            return (yield from _look_into_mirror(scene, first, order, outcome))
+    outcome = yield from _unmistaken(scene, order, outcome)
+    if outcome.verdict.trusted and not outcome.verdict.doubtful:
+        return outcome
+    # a part of a mirror image may fit by chance or symmetry; mirrored back, all of it fits
+    return (yield from _look_into_mirror(scene, first, order, outcome))
+
+
+def _upright(scene: Scene, first: str, order: Order) -> Steps:
+    """Ask one measure after the other, the mirror left out."""
+    outcome = yield from attempt(scene, first, order)
+    if not order.verdict or outcome.verdict.trusted:
         return outcome
     if order.start is None and order.max_rotation is None and order.measure != "nmi":
         wide = yield from _whole_circle(scene, first, order, outcome)
         if wide.verdict.trusted:
             return wide
         outcome = _better(outcome, wide)
-    if order.measure == "auto":
-        other = yield from attempt(scene, "nmi", order)
-        if other.verdict.trusted:
-            return other
-        alike = agreed(scene, outcome.answer, other.answer) if order.start is None else None
-        edges, outcome = outcome, _clearer(outcome, other)
-        if alike is not None:
-            outcome = replace(outcome, verdict=replace(alike, backward=outcome.verdict.backward))
-            mirrored = yield from _look_into_mirror(scene, first, order, edges)
-            return mirrored if mirrored.reflected else outcome
-    return (yield from _look_into_mirror(scene, first, order, outcome))
+    if order.measure != "auto":
+        return outcome
+    other = replace((yield from attempt(scene, "nmi", order)), edges=outcome.edges)
+    if other.verdict.trusted:
+        return other
+    clearer = _clearer(outcome, other)
+    alike = agreed(scene, outcome.answer, other.answer) if order.start is None else None
+    if alike is None:
+        return clearer
+    return replace(clearer, verdict=replace(alike, backward=clearer.verdict.backward))
+
+
+def _unmistaken(scene: Scene, order: Order, outcome: Outcome) -> Steps:
+    """Take trust back where only a caption agrees, or a neighbour one period away as well."""
+    answer, verdict = outcome.answer, outcome.verdict
+    if verdict.trusted:
+        places = yield from elsewhere(scene, outcome.measure, answer.tau, order.plan)
+        verdict = in_few_places(verdict, *places)
+    if verdict.trusted and outcome.measure != "nmi" and np.isfinite(answer.margin):
+        verdict = one_of_many(verdict, *repeated(scene, answer.tau))
+    return replace(outcome, verdict=verdict)
 
 
 def attempt(scene: Scene, measure: str, order: Order) -> Steps:
@@ -176,7 +199,8 @@ def _judged(scene: Scene, measure: str, answer: Answer, order: Order) -> Steps:
         verdict = yield from judge(scene, measure, answer, order.plan)
     else:
         verdict = judge_quickly(answer, measure)
-    return Outcome(answer, measure, verdict)
+    edges = float("nan") if measure == "nmi" else answer.score
+    return Outcome(answer, measure, verdict, edges=edges)
 
 
 def _whole_circle(scene: Scene, measure: str, order: Order, before: Outcome) -> Steps:
@@ -211,10 +235,10 @@ def _look_into_mirror(scene: Scene, measure: str, order: Order, before: Outcome)
     if order.max_rotation is None:
         plan = replace(plan, max_rotation=180.0)  # upside down: reversed columns and a half turn
     starts = yield from search_starts(mirrored, measure, plan)
-    reached = before.answer.score if before.measure != "nmi" else 0.0
-    if not starts or not starts[0].score > MIRROR_GAIN * np.nan_to_num(reached):
+    if not starts or not starts[0].score > MIRROR_GAIN * np.nan_to_num(before.edges):
         return before
     seen = yield from _from_starts(mirrored, measure, replace(order, plan=plan), starts)
+    seen = yield from _unmistaken(mirrored, replace(order, plan=plan), seen)
     if not seen.verdict.trusted:
         return before
     return replace(seen, reflected=True)

@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import fft2, ifft2, irfft2, next_fast_len, rfft2
-from scipy.ndimage import affine_transform, maximum_filter
+from scipy.ndimage import maximum_filter
 
 from napari_cosparse.core.edges import edge_directions
 from napari_cosparse.core.geometry import rotation_along
 from napari_cosparse.core.types import Plane
 
+from ._canvas import placed, turned
 from ._frame import Frame, Matrix
 from ._pyramid import Level
 
@@ -135,24 +136,82 @@ def search(
     list of Candidate
         For one linear part.
     """
-    other = edge_field(moving)
     side = int(np.ceil(np.hypot(*fixed.image.shape) * max(map(_norm, motions)))) + 1
-    shape = tuple(next_fast_len(side + size, real=True) for size in other.shape)
-    spectrum = fft2(other, shape)
-    squares = rfft2(np.abs(other) ** 2, shape), rfft2(np.ones(other.shape, np.float32), shape)
-    room = LEAST_OVERLAP * min(fixed.image.size, moving.image.size)
+    other = spectra_of(moving, side)
     for turn in motions:
         canvas = turned(fixed, turn)
-        field = edge_field(canvas)
-        match = ifft2(np.conj(fft2(field, shape)) * spectrum).real
-        chance = irfft2(np.conj(rfft2(np.abs(field) ** 2, shape)) * squares[0], shape)
-        area = irfft2(np.conj(rfft2(canvas.usable.astype(np.float32), shape)) * squares[1], shape)
-        score = match / np.sqrt(np.maximum(chance, 1e-3 * room) / 2)
-        score[area < room] = 0
-        yield [
-            Candidate(placed(shift, canvas, turn, moving, frame), value)
-            for shift, value in peaks_of(score, PEAKS, other.shape)
-        ]
+        found = peaks_of(scores(fixed, canvas, other), PEAKS, moving.image.shape)
+        yield [Candidate(placed(shift, canvas, turn, moving, frame), v) for shift, v in found]
+
+
+class Spectra(NamedTuple):
+    """Of the moving image, padded.
+
+    Attributes
+    ----------
+    edges : ndarray, shape (h, w), complex64
+        Of its `edge_field`.
+    squares, area : ndarray, shape (h, w // 2 + 1), complex64
+        Of the field's squares, and of where the image is.
+    shape : tuple of int
+        Padded.
+    size : int
+        Number of pixels, not padded.
+    """
+
+    edges: NDArray[np.complex64]
+    squares: NDArray[np.complex64]
+    area: NDArray[np.complex64]
+    shape: tuple[int, ...]
+    size: int
+
+
+def spectra_of(moving: Level, side: int) -> Spectra:
+    """Transform the moving image once for all motions.
+
+    Parameters
+    ----------
+    moving : Level
+        Moving image.
+    side : int
+        Of the largest canvas that the fixed image is laid on, in pixels.
+
+    Returns
+    -------
+    Spectra
+    """
+    field = edge_field(moving)
+    shape = tuple(next_fast_len(side + size, real=True) for size in field.shape)
+    known = np.ones(field.shape, np.float32)
+    squares, area = rfft2(np.abs(field) ** 2, shape), rfft2(known, shape)
+    return Spectra(fft2(field, shape), squares, area, shape, field.size)
+
+
+def scores(fixed: Level, canvas: Level, other: Spectra) -> Plane:
+    """How far edges coincide beyond chance, for each shift.
+
+    Parameters
+    ----------
+    fixed : Level
+        Fixed image.
+    canvas : Level
+        The same, `turned`.
+    other : Spectra
+        Of the moving image.
+
+    Returns
+    -------
+    ndarray, shape (h, w), float32
+        In deviations; periodic. 0 where the images share too little.
+    """
+    field, shape = edge_field(canvas), other.shape
+    room = LEAST_OVERLAP * min(fixed.image.size, other.size)
+    match = ifft2(np.conj(fft2(field, shape)) * other.edges).real
+    chance = irfft2(np.conj(rfft2(np.abs(field) ** 2, shape)) * other.squares, shape)
+    area = irfft2(np.conj(rfft2(canvas.usable.astype(np.float32), shape)) * other.area, shape)
+    score: Plane = match / np.sqrt(np.maximum(chance, 1e-3 * room) / 2)
+    score[area < room] = 0
+    return score
 
 
 def rotation(angle: float) -> NDArray[np.float64]:
@@ -173,32 +232,6 @@ def rotation(angle: float) -> NDArray[np.float64]:
 
 def _norm(linear: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(linear, 2))
-
-
-def turned(level: Level, linear: NDArray[np.float64]) -> Level:
-    """Lay the fixed image on a canvas in the moving image's orientation, centre on centre.
-
-    Parameters
-    ----------
-    level : Level
-        Fixed image.
-    linear : ndarray, shape (2, 2)
-        Fixed pixel -> canvas pixel.
-
-    Returns
-    -------
-    Level
-        Unusable where the canvas shows nothing.
-    """
-    shape = np.array(level.image.shape)
-    size = np.ceil(np.abs(linear) @ (shape - 1)).astype(int) + 1
-    back = np.linalg.inv(linear)
-    offset = (shape - 1) / 2 - back @ ((size - 1) / 2)
-    usable = affine_transform(
-        level.usable.astype(np.float32), back, offset, tuple(size), order=1, cval=0.0
-    )
-    image = affine_transform(level.image, back, offset, tuple(size), order=1, mode="nearest")
-    return Level(image, usable > 0.99, level.scale)
 
 
 def peaks_of(
@@ -231,46 +264,3 @@ def peaks_of(
         column -= score.shape[1] if column >= reach[1] else 0
         found.append(((row, column), value))
     return found
-
-
-def placed(
-    shift: tuple[int, int],
-    canvas: Level,
-    linear: NDArray[np.float64],
-    moving: Level,
-    frame: Frame,
-) -> Matrix:
-    """Group element that lays the canvas of the turned fixed image on the moving image.
-
-    Parameters
-    ----------
-    shift : tuple of int
-        Place of the canvas' first pixel in the moving image, in pixels of the level.
-    canvas : Level
-        Turned fixed image.
-    linear : ndarray, shape (2, 2)
-        What turned it.
-    moving : Level
-        Moving image.
-    frame : Frame
-        Centres and unit of length.
-
-    Returns
-    -------
-    ndarray, shape (3, 3)
-        In normalised coordinates.
-    """
-    centre = (np.array(canvas.image.shape) - 1) / 2 + shift
-    fixed_centre = (np.array(frame.shape_fixed) - 1) / 2
-    level_centre = canvas.scale * (np.array(_level_shape(frame, int(canvas.scale))) - 1) / 2
-    tau = np.eye(3)
-    tau[:2, :2] = linear
-    # the last pixels of a level and of the image differ: the centres do not coincide
-    lag = linear @ (fixed_centre - level_centre)
-    tau[:2, 2] = (centre * moving.scale + lag - frame.centre_moving) / frame.radius
-    return tau
-
-
-def _level_shape(frame: Frame, scale: int) -> tuple[int, int]:
-    rows, columns = (-(-size // scale) for size in frame.shape_fixed)
-    return rows, columns

@@ -10,9 +10,10 @@ from scipy.fft import irfft2, next_fast_len, rfft2
 
 from napari_cosparse.core.types import Plane
 
+from ._canvas import placed, turned
 from ._frame import Frame
 from ._pyramid import Level
-from ._start import PEAKS, Candidate, peaks_of, placed, turned
+from ._start import PEAKS, Candidate, peaks_of
 
 BINS = 8
 LARGEST = 96  # pixels: side of the level that is searched

@@ -11,7 +11,6 @@ from napari_cosparse.core.progress import Progress
 
 from ._answer import Answer
 from ._consistency import backward, halves, pushed
-from ._motions import distance
 from ._scene import Scene
 from ._starts import Plan
 from ._verdict_words import JUDGE, MEASURE_NAMES, back_and_forth, percent, pixels, rival
@@ -22,7 +21,6 @@ CLEAR_LEAD, CLEAR_LIMIT = 0.3, 4.0  # pixels: wrong pairs do not lead so far: on
 LEAST_MARGIN, MARGIN_LIMIT = 0.25, 3.0  # pixels
 FLOOR_MARGIN = 0.15  # below, a start elsewhere is as good: mirrored depth agrees backwards too
 LITTLE_SHARED = 0.6  # of the smaller image: below, a repetition may pass for a match
-MEASURES_APART = 3.0  # pixels: nearer answers of two measures, searched apart, are one
 LEAST_AGREEMENT = 0.6  # of the starts, for mutual information
 HALVES = 9.0  # pixels, for mutual information
 LEAST_OVERLAP = 0.15
@@ -43,6 +41,8 @@ class Verdict:
         What decided, with its numbers and limits.
     way : str
         What helps where the answer is not trusted.
+    doubtful : bool
+        Whether it may belong to a mirror image although it is trusted.
     backward, swapped : float
         Distances of the backward runs, in working pixels; NaN if not made.
     """
@@ -50,6 +50,7 @@ class Verdict:
     trusted: bool
     reason: str
     way: str = ""
+    doubtful: bool = False
     backward: float = float("nan")
     swapped: float = float("nan")
 
@@ -83,7 +84,7 @@ def judge(
     -------
     Verdict
     """
-    early = _hopeless(answer)
+    early = hopeless(answer)
     if early is not None:
         return early
     back = yield from backward(scene, measure, answer.tau, plan)
@@ -95,7 +96,19 @@ def judge(
     return _consistent(scene, measure, answer, back, other)
 
 
-def _limit(scene: Scene) -> float:
+def limit_of(scene: Scene) -> float:
+    """Say how far backward runs may end from an answer without a search.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+
+    Returns
+    -------
+    float
+        In pixels; more for large images.
+    """
     return LIMIT * max(1.0, max(scene.frame.shape_fixed) / LARGE)
 
 
@@ -119,7 +132,7 @@ def _backward_limit(scene: Scene, answer: Answer) -> float:
         pixels = CLEAR_LIMIT
     else:
         pixels = MARGIN_LIMIT if lead >= LEAST_MARGIN else CLOSE
-    return _limit(scene) * pixels / LIMIT
+    return limit_of(scene) * pixels / LIMIT
 
 
 def may_repeat(scene: Scene, answer: Answer) -> bool:
@@ -145,28 +158,28 @@ def may_repeat(scene: Scene, answer: Answer) -> bool:
     return shared < LITTLE_SHARED and answer.agreement < 1
 
 
-def unsure(scene: Scene, answer: Answer, verdict: Verdict) -> bool:
-    """Say whether an answer that is trusted may belong to a mirror image nevertheless.
+def _doubtful(scene: Scene, answer: Answer, *gaps: float) -> bool:
+    """Say whether an answer may belong to a mirror image nevertheless.
+
+    Where the scene may repeat, and where a backward run ends elsewhere: the mirror image of a
+    facade fits its other half, far ahead of all other places.
+    """
+    return may_repeat(scene, answer) or max(gaps) > limit_of(scene)
+
+
+def hopeless(answer: Answer) -> Verdict | None:
+    """Refuse answers that need no more checks.
 
     Parameters
     ----------
-    scene : Scene
-        The pair.
     answer : Answer
-        What is trusted.
-    verdict : Verdict
-        Its checks.
+        What is judged.
 
     Returns
     -------
-    bool
-        Where the scene may repeat, and where a backward run ends elsewhere: the mirror image of a
-        facade fits its other half, far ahead of all other places.
+    Verdict or None
+        Where the images share next to nothing, and where the solver left them.
     """
-    return may_repeat(scene, answer) or max(verdict.backward, verdict.swapped) > _limit(scene)
-
-
-def _hopeless(answer: Answer) -> Verdict | None:
     if answer.overlap < LEAST_OVERLAP:
         covered = f"only {percent(answer.overlap)} of the fixed image is covered"
         return Verdict(
@@ -201,14 +214,14 @@ def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: 
         reason = f"{rival(lead)} (limit {FLOOR_MARGIN:.0%})"
     elif searched:
         reason += f", and {rival(lead)}"
-    way = "" if trusted else _way(answer)
-    return Verdict(trusted=trusted, reason=reason, way=way, backward=back, swapped=other)
+    way, doubtful = "" if trusted else _way(answer), _doubtful(scene, answer, back, other)
+    return Verdict(trusted, reason, way, doubtful, backward=back, swapped=other)
 
 
 def _judge_information(
     scene: Scene, answer: Answer, back: float
 ) -> Generator[Progress, None, Verdict]:
-    limit, name = _limit(scene), MEASURE_NAMES["nmi"]
+    limit, name = limit_of(scene), MEASURE_NAMES["nmi"]
     reason = back_and_forth("nmi", back, limit)
     if back > limit:
         return Verdict(trusted=False, reason=reason, way=_way(answer), backward=back)
@@ -227,35 +240,9 @@ def _judge_information(
             way=_way(answer),
             backward=back,
         )
-    return Verdict(
-        trusted=True, reason=f"{reason}, and halves of the image differ {apart}", backward=back
-    )
-
-
-def agreed(scene: Scene, first: Answer, second: Answer) -> Verdict | None:
-    """Believe two measures that find one place, each by a search of its own.
-
-    Parameters
-    ----------
-    scene : Scene
-        The pair.
-    first, second : Answer
-        Of edges and grey values together, and of grey values alone.
-
-    Returns
-    -------
-    Verdict or None
-        None where they differ, or where a repeated pattern may deceive both.
-    """
-    limit = _limit(scene) * MEASURES_APART / LIMIT
-    if any(_hopeless(a) is not None or may_repeat(scene, a) for a in (first, second)):
-        return None
-    apart = distance(scene, first.tau, second.tau)
-    if not apart <= limit:
-        return None
-    names = f"{MEASURE_NAMES['both']} and {MEASURE_NAMES['nmi']}"
-    where = f"{pixels(apart)} apart (limit {limit:.2g} px)"
-    return Verdict(trusted=True, reason=f"{names} find the same place in two searches, {where}")
+    reason = f"{reason}, and halves of the image differ {apart}"
+    doubtful = _doubtful(scene, answer, back)
+    return Verdict(trusted=True, reason=reason, doubtful=doubtful, backward=back)
 
 
 def judge_quickly(answer: Answer, measure: str) -> Verdict:
@@ -273,7 +260,7 @@ def judge_quickly(answer: Answer, measure: str) -> Verdict:
     Verdict
         Strict: what is not clear is not trusted.
     """
-    early = _hopeless(answer)
+    early = hopeless(answer)
     if early is not None:
         return early
     if measure == "nmi" or not np.isfinite(answer.margin):

@@ -11,6 +11,7 @@ MEASURE_NAMES = {  # as docs/register.md explains them
     "coupled": "the paper's coupled sparsity",
 }
 JUDGE = "turn on Advanced > Judge the result (verdict=True; no --no-verdict)"
+CAPTION = "if that is a caption, a scale bar or a frame, mask it in both images"
 ALLOW = (
     "flip it, or allow that (Advanced > Allow a mirror image; allow_reflection=True; "
     "--allow-reflection)"

@@ -1,0 +1,79 @@
+"""The fixed image laid on a canvas in the moving image's orientation, and where that lies."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import affine_transform
+
+from ._frame import Frame, Matrix
+from ._pyramid import Level
+
+
+def turned(level: Level, linear: NDArray[np.float64]) -> Level:
+    """Lay the fixed image on a canvas in the moving image's orientation, centre on centre.
+
+    Parameters
+    ----------
+    level : Level
+        Fixed image.
+    linear : ndarray, shape (2, 2)
+        Fixed pixel -> canvas pixel.
+
+    Returns
+    -------
+    Level
+        Unusable where the canvas shows nothing.
+    """
+    shape = np.array(level.image.shape)
+    size = np.ceil(np.abs(linear) @ (shape - 1)).astype(int) + 1
+    back = np.linalg.inv(linear)
+    offset = (shape - 1) / 2 - back @ ((size - 1) / 2)
+    usable = affine_transform(
+        level.usable.astype(np.float32), back, offset, tuple(size), order=1, cval=0.0
+    )
+    image = affine_transform(level.image, back, offset, tuple(size), order=1, mode="nearest")
+    return Level(image, usable > 0.99, level.scale)
+
+
+def placed(
+    shift: tuple[int, int],
+    canvas: Level,
+    linear: NDArray[np.float64],
+    moving: Level,
+    frame: Frame,
+) -> Matrix:
+    """Group element that lays the canvas of the turned fixed image on the moving image.
+
+    Parameters
+    ----------
+    shift : tuple of int
+        Place of the canvas' first pixel in the moving image, in pixels of the level.
+    canvas : Level
+        Turned fixed image.
+    linear : ndarray, shape (2, 2)
+        What turned it.
+    moving : Level
+        Moving image.
+    frame : Frame
+        Centres and unit of length.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        In normalised coordinates.
+    """
+    centre = (np.array(canvas.image.shape) - 1) / 2 + shift
+    fixed_centre = (np.array(frame.shape_fixed) - 1) / 2
+    level_centre = canvas.scale * (np.array(_level_shape(frame, int(canvas.scale))) - 1) / 2
+    tau = np.eye(3)
+    tau[:2, :2] = linear
+    # the last pixels of a level and of the image differ: the centres do not coincide
+    lag = linear @ (fixed_centre - level_centre)
+    tau[:2, 2] = (centre * moving.scale + lag - frame.centre_moving) / frame.radius
+    return tau
+
+
+def _level_shape(frame: Frame, scale: int) -> tuple[int, int]:
+    rows, columns = (-(-size // scale) for size in frame.shape_fixed)
+    return rows, columns

@@ -1,0 +1,92 @@
+"""What is asked once more: of two answers that are not trusted, and of one that is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ._answer import Answer
+from ._concentration import FEW
+from ._motions import distance
+from ._scene import Scene
+from ._verdict import FLOOR_MARGIN, LIMIT, Verdict, hopeless, limit_of, may_repeat
+from ._verdict_words import CAPTION, MEASURE_NAMES, percent, pixels
+
+MEASURES_APART = 3.0  # pixels: nearer answers of two measures, searched apart, are one
+
+
+def in_few_places(verdict: Verdict, share: float, contradicted: bool) -> Verdict:
+    """Take trust back where most that agrees lies in few places and the rest contradicts.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Of an answer that is trusted so far.
+    share : float
+        Share of the agreement in the best twentieth of the picture; see `elsewhere`.
+    contradicted : bool
+        Whether another place fits better without it.
+
+    Returns
+    -------
+    Verdict
+    """
+    if not contradicted:
+        return verdict
+    reason = (
+        f"{percent(share)} of what agrees lies in {percent(FEW)} of the picture, and without it "
+        "another place fits better"
+    )
+    return replace(verdict, trusted=False, reason=reason, way=CAPTION)
+
+
+def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
+    """Take trust back where a place nearby fits as well.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Of an answer that is trusted so far.
+    lead : float
+        Over the best other place in the neighbourhood; see `repeated`.
+    away : float
+        How far that is, in pixels.
+
+    Returns
+    -------
+    Verdict
+    """
+    if not lead < FLOOR_MARGIN:
+        return verdict
+    reason = (
+        f"the images repeat themselves: {away:.0f} px away another place is only "
+        f"{percent(max(lead, 0))} worse (limit {FLOOR_MARGIN:.0%})"
+    )
+    way = "give a start or landmarks, and compare by eye"  # backward runs are misled likewise
+    return replace(verdict, trusted=False, reason=reason, way=way)
+
+
+def agreed(scene: Scene, first: Answer, second: Answer) -> Verdict | None:
+    """Believe two measures that find one place, each by a search of its own.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    first, second : Answer
+        Of edges and grey values together, and of grey values alone.
+
+    Returns
+    -------
+    Verdict or None
+        None where they differ, or where a repeated pattern may deceive both.
+    """
+    limit = limit_of(scene) * MEASURES_APART / LIMIT
+    if any(hopeless(a) is not None or may_repeat(scene, a) for a in (first, second)):
+        return None
+    apart = distance(scene, first.tau, second.tau)
+    if not apart <= limit:
+        return None
+    names = f"{MEASURE_NAMES['both']} and {MEASURE_NAMES['nmi']}"
+    where = f"{pixels(apart)} apart (limit {limit:.2g} px)"
+    reason = f"{names} find the same place in two searches, {where}"
+    return Verdict(trusted=True, reason=reason, doubtful=True)
