@@ -9,8 +9,12 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from napari_cosparse.core.registration._repeats import _rival
-from napari_cosparse.core.registration._verdict import FLOOR_MARGIN, Verdict
-from napari_cosparse.core.registration._verdict_after import in_few_places, one_of_many
+from napari_cosparse.core.registration._verdict import Verdict
+from napari_cosparse.core.registration._verdict_after import (
+    NEIGHBOUR_MARGIN,
+    in_few_places,
+    one_of_many,
+)
 from support.moved_pair import error, folded, motion, moved_pair, run
 
 SHAPE = 240, 320
@@ -95,10 +99,10 @@ def test_no_agreement_at_all_has_no_lead():
     assert _rival(np.full((41, 41), -1.0, np.float32))[0] == -1
 
 
-@pytest.mark.parametrize("lead", [FLOOR_MARGIN - 0.01, FLOOR_MARGIN, -0.3])
+@pytest.mark.parametrize("lead", [NEIGHBOUR_MARGIN - 0.01, NEIGHBOUR_MARGIN, -0.3])
 def test_words_of_a_neighbour(lead):
     verdict = one_of_many(YES, lead, 16.0)
-    assert verdict.trusted == (lead >= FLOOR_MARGIN)
+    assert verdict.trusted == (lead >= NEIGHBOUR_MARGIN)
     if not verdict.trusted:
         assert "the images repeat themselves: 16 px away another place is only" in verdict.because
 

@@ -8,9 +8,10 @@ from ._answer import Answer
 from ._concentration import FEW
 from ._motions import distance
 from ._scene import Scene
-from ._verdict import FLOOR_MARGIN, LIMIT, Verdict, hopeless, limit_of, may_repeat
+from ._verdict import LIMIT, Verdict, hopeless, limit_of, may_repeat
 from ._verdict_words import CAPTION, MEASURE_NAMES, percent, pixels
 
+NEIGHBOUR_MARGIN = 0.1  # textures and lattices that repeat .05 at most, other scenes .16 at least
 MEASURES_APART = 3.0  # pixels: nearer answers of two measures, searched apart, are one
 
 
@@ -55,11 +56,11 @@ def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
     -------
     Verdict
     """
-    if not lead < FLOOR_MARGIN:
+    if not lead < NEIGHBOUR_MARGIN:
         return verdict
     reason = (
         f"the images repeat themselves: {away:.0f} px away another place is only "
-        f"{percent(max(lead, 0))} worse (limit {FLOOR_MARGIN:.0%})"
+        f"{percent(max(lead, 0))} worse (limit {NEIGHBOUR_MARGIN:.0%})"
     )
     way = "give a start or landmarks, and compare by eye"  # backward runs are misled likewise
     return replace(verdict, trusted=False, reason=reason, way=way)
