@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from ._lie import count_on_guide, spread_over
 from ._look import is_sampled, known_samples
 from ._sources import Source
 
+RANGED = 1 << 20  # pixels of a guide: of more, rows all over it tell the range
+
 
 def measure_whole(
     target: NDArray[Any],
@@ -30,7 +33,7 @@ def measure_whole(
     settings: Settings,
     map_: Map = map,
 ) -> Scalars:
-    """Measure images in memory as a run in memory does; large ones by pieces all over them.
+    """Measure images in memory as a run in memory does; large ones by parts all over them.
 
     Parameters
     ----------
@@ -57,7 +60,8 @@ def measure_whole(
     coverage, sampling = place(guide.shape[:2], target.shape, settings, map_)
     span = None
     if settings.guided:
-        span = guide_range(_pieces(guide_planes(guide)[coverage.window]), map_)
+        planes = guide_planes(guide)[coverage.window]
+        span = guide_range(planes[:: ceil(planes.shape[0] * planes.shape[1] / RANGED)], map_)
     known, seen = known_samples(target, settings.invalid), _pieces(target)
     if not known_samples(seen, settings.invalid).any():
         seen = target
@@ -72,7 +76,7 @@ def measure_whole(
 
 def _pieces(image: NDArray[Any]) -> NDArray[Any]:
     """All of a small image, some rows of a large one: those that a run into a store looks at."""
-    source = Source(image, "", colour=image.ndim == 3)
+    source = Source(image, "", colour=False)
     starts = range(0, len(image), source.piece)
     chosen = [start for number, start in enumerate(starts) if is_sampled(number, source.plane)]
     if len(chosen) == len(starts):

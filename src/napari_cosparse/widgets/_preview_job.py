@@ -3,8 +3,10 @@
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.mapping import Map
@@ -72,7 +74,7 @@ def previewing(
             raise InputError(_unknown(target.name, planes[0]))
         image = guide.load(planes[1], part.guide)
         yield Progress("Measuring the layers", 0, 0)
-        whole = _measured(pair, bank, settings, part, planes, parallel)
+        whole = _measured(pair, bank, settings, part, planes, image, parallel)
         run = upsample_steps(samples, image, bank, part.settings, map_=parallel, whole=whole)
         result = yield from run
         shown = replace(result, image=part.cut(result.image))
@@ -98,6 +100,7 @@ def _measured(
     settings: Settings,
     part: Part,
     planes: tuple[Index, Index],
+    image: NDArray[Any],
     map_: Map,
 ) -> Scalars | None:
     """Measure what a run would: layers in memory as a whole, of others what lies around the part.
@@ -111,8 +114,7 @@ def _measured(
     if isinstance(target.pixels, np.ndarray) and isinstance(guide.pixels, np.ndarray):
         images = target.load_gray(planes[0]), guide.load(planes[1])
         return measure_whole(*images, bank, settings, map_)
-    near = guide_planes(guide.load(planes[1], part.guide))
-    span = guide_range(near, map_) if settings.guided else None
+    span = guide_range(guide_planes(image), map_) if settings.guided else None
     samples = target.load_gray(planes[0], part.around)
     return measure(samples, span, bank, settings, _factor(part.settings), map_)
 
