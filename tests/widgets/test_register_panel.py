@@ -157,6 +157,7 @@ def test_untrusted_result_moves_nothing_unless_the_user_insists(filled, fake, vi
 HELPS = "What helps: drag the layer near its place or set points (see Start), or mask what only"
 LANDS = "by edges, it lands 45 px away if registered the other way round (limit 2 px)"
 MIRROR = "the moving image is a mirror image; "
+BURNT = "73% of what agrees lies in 5% of the picture, but another place fits the rest better"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,11 @@ MIRROR = "the moving image is a mirror image; "
         (f"{LANDS}; with 30% covered: give a start", f"{LANDS}. {HELPS}", "with 30% covered"),
         (f"{MIRROR}{LANDS}; refined: give a start", f"{MIRROR}{LANDS}. {HELPS}", "refined"),
         (f"{LANDS}: give a start or landmarks", f"{LANDS}. {HELPS}", "83% of the fixed image"),
+        (
+            f"{BURNT}; the start is kept: if that is a caption, mask it",
+            f"{BURNT}. What helps: if that is a caption, mask it",
+            "the start is kept",
+        ),
         (
             f"nothing was checked: {JUDGE}",
             "nothing was checked. What helps: turn on Advanced > Judge the result. Nothing was",

@@ -34,8 +34,8 @@ def in_few_places(verdict: Verdict, share: float, contradicted: bool) -> Verdict
     if not contradicted:
         return verdict
     reason = (
-        f"{percent(share)} of what agrees lies in {percent(FEW)} of the picture, and without it "
-        "another place fits better"
+        f"{percent(min(share, 1))} of what agrees lies in {percent(FEW)} of the picture, but "
+        "another place fits the rest better"
     )
     return replace(verdict, trusted=False, reason=reason, way=CAPTION)
 
