@@ -30,6 +30,7 @@ LEAST_SHOWN = 0.25  # of a cell that both images show
 FEW, LEFT_OUT = 0.05, 0.1  # of the cells: those that are weighed, and those that are left out
 SUSPECT = 0.26  # of the agreement in few cells: burnt-in .27 to .84, photographs up to .25
 ALIKE = 0.7  # how well they agree there: burnt-in .76 to 1, CT, MR and PET of a head up to .64
+TURNED = 3.0  # pixels at the corners: what is burnt in is not turned, sheared or scaled
 TURN = 15.0  # degrees about the answer that are searched again
 NEAR = 0.06  # of the larger side: starts nearer than this are the same place
 
@@ -60,14 +61,16 @@ def elsewhere(
         Share of the agreement of edges in the best twentieth of the picture.
     contradicted : bool
         Whether another place fits better once the best tenth is left out; asked only where the
-        share is large and the agreement there is as of one picture.
+        answer is a shift, the share large and the agreement there as of one picture.
     """
     agreement, most, shown, size = _cells(scene, tau)
     order = np.argsort(-np.where(shown, agreement, -np.inf), axis=None)[: int(shown.sum())]
     few = order[: max(1, round(FEW * len(order)))]
     total = float(agreement[shown].sum())
     share = float(agreement.flat[few].sum()) / total if total > 0 else 1.0
-    if share < SUSPECT or agreement.flat[few].sum() < ALIKE * most.flat[few].sum():
+    if _turned(scene, tau) > TURNED or share < SUSPECT:
+        return share, False
+    if agreement.flat[few].sum() < ALIKE * most.flat[few].sum():
         return share, False
     out = np.zeros(agreement.shape, np.bool_)
     out.flat[order[: max(1, round(LEFT_OUT * len(order)))]] = True
@@ -76,6 +79,13 @@ def elsewhere(
     starts = yield from search_starts(rest, measure, around)
     apart = NEAR * max(scene.frame.shape_fixed)
     return share, not starts or distance(scene, starts[0].tau, tau) > apart
+
+
+def _turned(scene: Scene, tau: Matrix) -> float:
+    """How far the corners move beyond a shift, in pixels."""
+    shift = np.eye(3)
+    shift[:2, 2] = tau[:2, 2]
+    return distance(scene, tau, shift)
 
 
 def _cells(
