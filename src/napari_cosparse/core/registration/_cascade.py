@@ -24,7 +24,7 @@ from ._verdict_words import ALLOW, MEASURE_NAMES
 
 FIRST_ROTATION = 30.0  # degrees either way
 WIDE_GAIN = 1.1  # how much better a start on the whole circle must be
-MIRROR_GAIN = 1.25  # how much better a start in the mirror must be
+MIRROR_GAIN = 1.1  # how much better a start in the mirror must be
 
 
 @dataclass(frozen=True)
