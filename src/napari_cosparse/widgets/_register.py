@@ -153,10 +153,11 @@ class RegisterPanel(PairPanel):
             more = "" if self.tools.found is None else " The buttons are about the run before."
             return f"Cancelled before a motion was found.{more}"
         pair = self._run
-        told = {"cancelled": True, "trusted": False, "because": CANCELLED}
-        found = self._found_matrix(pair.to_finest(best), told)
+        record = {"cancelled": True, "trusted": False, "because": CANCELLED}
+        found = self._found_matrix(pair.to_finest(best), record)
         self.tools.take(found)
-        text = f"Not trusted: {CANCELLED}; this is the best so far. {motion_text(found.matrix)}"
+        told = motion_text(found.matrix, found.grids[1].shape)
+        text = f"Not trusted: {CANCELLED}; this is the best so far. {told}"
         if self.form.insist.value:
             self.tools.put()
             return text

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from napari_cosparse.core.planes import plane_name
+from napari_cosparse.layers import mirror
 
 from ._couple import Couple
 
@@ -19,6 +20,7 @@ MIRRORED = (
     "tick Advanced > Allow a mirror image."
 )
 UNDO_SHEAR = ("SA", "A")
+AXES = [1, 0, 2]  # exchanges rows and columns
 NAMED = 4  # layers that are named one by one
 SHEAR = 0.01  # of a unit step: less is put down to rounding
 UNEQUAL = "if they are not, set scale and units of the layers, or choose the motion with one scale."
@@ -100,26 +102,34 @@ def names_text(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= NAMED else f"{len(names)} layers"
 
 
-def motion_text(matrix: Any) -> str:  # noqa: ANN401 array_like
+def motion_text(matrix: Any, shape: tuple[int, int]) -> str:  # noqa: ANN401 array_like
     """Describe a transform of pixels.
 
     Parameters
     ----------
     matrix : array_like, shape (3, 3)
         Fixed pixel to moving pixel.
+    shape : tuple of int
+        Rows and columns of the moving image.
 
     Returns
     -------
     str
-        Rotation, scale and shift.
+        Rotation, scale and shift; where it mirrors, those of the moving image mirrored about its
+        middle.
     """
-    values = np.asarray(matrix, np.float64)
+    told, values = "", np.asarray(matrix, np.float64)
+    if np.linalg.det(values[:2, :2]) < 0:
+        across = values[0, 0] < values[1, 1]  # the flip that leaves the smaller rotation
+        told = f"mirrored {'top-bottom' if across else 'left-right'}, "
+        flip = mirror((shape[1], shape[0]))[AXES][:, AXES] if across else mirror(shape)
+        values = np.asarray(flip @ values)
     angle = degrees(atan2(values[1, 0] - values[0, 1], values[0, 0] + values[1, 1]))
-    scale = float(np.sqrt(abs(np.linalg.det(values[:2, :2]))))
-    shift = values[:2, 2]
+    scale = float(np.sqrt(np.linalg.det(values[:2, :2])))
+    down, right = np.round(values[:2, 2], 1) + 0.0  # not -0.0
     return (
-        f"In pixels: rotation {angle:.2f} degrees, scale {scale:.4g}, "
-        f"shift ({shift[0]:.1f}, {shift[1]:.1f})."
+        f"In pixels: {told}rotation {round(angle, 2) + 0.0:.2f} degrees, scale {scale:.4g}, "
+        f"shift ({down:.1f}, {right:.1f})."
     )
 
 

@@ -240,7 +240,9 @@ class Tools(QWidget):
         return self.found
 
     def _say(self, head: str, *, put: bool) -> None:
-        parts = [head, motion_text(self._need().matrix), *(() if put else (NOT_MOVED,))]
+        found = self._need()
+        told = motion_text(found.matrix, found.grids[1].shape)
+        parts = [head, told, *(() if put else (NOT_MOVED,))]
         self._panel.message.setText(" ".join(parts))
 
     def _add(self, made: list[Any]) -> None:

@@ -50,7 +50,7 @@ def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registr
     if isfinite(found.cost_before) and isfinite(found.cost_after):
         numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
     known = f" ({', '.join(numbers)})" if numbers else ""
-    return f"Trusted: {because}{known}. {motion_text(found.matrix)}"
+    return f"Trusted: {because}{known}. {motion_text(found.matrix, found.moving_shape)}"
 
 
 def panel_words(because: object) -> str:
@@ -103,7 +103,8 @@ def details(found: Any) -> str:  # noqa: ANN401 a Registration
     if found.trusted or is_nothing(found):
         return ""
     reason = _parts(panel_words(found.because))[0]
-    return f"In full: {'; '.join([reason, *_numbers(found, reason)])}. {motion_text(found.matrix)}"
+    told = motion_text(found.matrix, found.moving_shape)
+    return f"In full: {'; '.join([reason, *_numbers(found, reason)])}. {told}"
 
 
 def _not_trusted(because: str, start: str) -> str:
@@ -127,7 +128,8 @@ def _numbers(found: Any, because: str) -> list[str]:  # noqa: ANN401 a Registrat
     numbers = []
     if isfinite(found.overlap) and "covered" not in because:
         numbers.append(f"{found.overlap:.0%} of the fixed image covered")
-    if isfinite(found.margin) and "place" not in because:
+    edges = found.measure != "nmi"  # of grey values alone the lead of edges says nothing
+    if edges and isfinite(found.margin) and "place" not in because:
         numbers.append(_lead(found.margin))
     return numbers
 

@@ -1,0 +1,46 @@
+"""What the registration panel says about motions and results."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from napari_cosparse.layers import mirror
+from napari_cosparse.widgets._register_text import motion_text
+from napari_cosparse.widgets._register_verdict import details, verdict
+from support.fake_registration import FakeRegistration
+
+SHAPE = (240, 400)
+LEFT_RIGHT = mirror(SHAPE)
+TOP_BOTTOM = np.array([[-1.0, 0, 239], [0, 1, 0], [0, 0, 1]])
+TURN = np.array([[0.8, -0.6, 6], [0.6, 0.8, -3], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "told"),
+    [
+        (TURN, "rotation 36.87 degrees, scale 1, shift (6.0, -3.0)"),
+        (LEFT_RIGHT, "mirrored left-right, rotation 0.00 degrees, scale 1, shift (0.0, 0.0)"),
+        (TOP_BOTTOM, "mirrored top-bottom, rotation 0.00 degrees, scale 1, shift (0.0, 0.0)"),
+        (
+            LEFT_RIGHT @ TURN,
+            "mirrored left-right, rotation 36.87 degrees, scale 1, shift (6.0, -3.0)",
+        ),
+        (
+            LEFT_RIGHT @ np.array([[1, -1e-5, -0.04], [1e-5, 1, -0.04], [0, 0, 1]]),
+            "mirrored left-right, rotation 0.00 degrees, scale 1, shift (0.0, 0.0)",
+        ),
+    ],
+)
+def test_motion_that_mirrors_is_told_as_one(matrix, told):
+    assert motion_text(matrix, SHAPE) == f"In pixels: {told}."
+
+
+@pytest.mark.parametrize(("measure", "is_told"), [("mutual", True), ("nmi", False)])
+@pytest.mark.parametrize("trusted", [True, False])
+def test_lead_of_the_edges_is_left_out_where_grey_values_decided(measure, is_told, trusted):
+    found = FakeRegistration(TURN, np.eye(3), SHAPE, SHAPE, measure=measure, margin=-0.1)
+    found = dataclasses.replace(found, trusted=trusted, because="the numbers say so")
+    text = verdict(found) if trusted else details(found)
+    assert ("another place fits better" in text) is is_told
+    assert "83% of the fixed image covered" in text
