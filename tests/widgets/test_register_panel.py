@@ -4,6 +4,7 @@ What the core finds on real images is tested in `test_register_run.py`.
 """
 
 import dataclasses
+import json
 import threading
 
 import dask.array as da
@@ -878,3 +879,83 @@ def test_invert_gives_points_and_masks_to_the_sides_they_belong_to(filled, viewe
     assert (form.points_fixed.value, form.points_moving.value) == (theirs, ours)
     assert (form.mask_fixed.value, form.mask_moving.value) == (mask, None)
     assert (form.invalid_fixed.value, form.invalid_moving.value) == ("0", "")
+
+
+SIZES = {"pixel_size_fixed": [0.5, 0.5], "pixel_size_moving": [0.25, 0.25]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"fixed_shape": [999, 998]}, "made for 999 x 998 pixels, the fixed layer has 64 x 96"),
+        ({"moving_shape": [50, 97]}, "made for 50 x 97 pixels, the moving layer has 50 x 96"),
+        (
+            {"pixel_size_moving": [9, 9]},
+            "made for pixels of 0.5 x 0.5 and 9 x 9 (fixed and moving), the layers have 0.5 x 0.5",
+        ),
+        ({"pixel_size_fixed": [1, 1], "pixel_size_moving": [0.5, 0.5]}, "made for pixels of 1 x 1"),
+        ({"pixel_size_fixed": [500, 500], "pixel_size_moving": [250, 250]}, ""),  # nm, not um
+        ({"pixel_size_fixed": [1, 1], "pixel_size_moving": [1, 1]}, ""),  # nobody gave any
+        ({"fixed_shape": None, "moving_shape": None}, ""),
+        ({}, ""),
+    ],
+)
+def test_file_for_other_images_moves_nothing_unless_the_user_insists(
+    filled, viewer, press, tmp_path, changed, told
+):
+    press(filled)
+    path = tmp_path / "t.json"
+    filled.tools.save(str(path))
+    record = json.loads(path.read_text())
+    assert {name: record[name] for name in SIZES} == {
+        name: pytest.approx(size) for name, size in SIZES.items()
+    }
+    path.write_text(json.dumps(record | changed))
+    filled.tools.load(str(path))
+    text = filled.message.text()
+    assert len(viewer.layers) == (3 if told else 4)
+    if not told:
+        assert text.startswith("Loaded from t.json, trusted, says the file: all starts agree.")
+        return
+    assert text.startswith(f"Loaded from t.json, not trusted: {told}")
+    assert text.endswith("press Move anyway to see it.")
+    filled.tools.buttons["Move anyway"].click()
+    assert len(viewer.layers) == 4
+
+
+def test_result_is_visible_where_the_moving_layer_is_hidden(filled, viewer, press, tmp_path):
+    viewer.layers["depth"].visible = False
+    press(filled)
+    assert viewer.layers[-1].visible
+    filled.tools.save(str(tmp_path / "t.json"))
+    filled.tools.load(str(tmp_path / "t.json"))
+    made = viewer.layers[-1]
+    made.visible = False
+    filled.tools.load(str(tmp_path / "t.json"))
+    assert viewer.layers[-1] == made
+    assert made.visible
+    assert not viewer.layers["depth"].visible
+
+
+def test_file_under_another_spelling_is_the_same_file(filled, viewer, press, tmp_path):
+    press(filled)
+    filled.tools.save(str(tmp_path / "t.json"))
+    filled.tools.load(str(tmp_path / "t.json"))
+    assert "Updated" not in filled.message.text()
+    count, name = len(viewer.layers), viewer.layers[-1].name
+    (tmp_path / "sub").mkdir()
+    filled.tools.load(str(tmp_path / "sub" / ".." / "t.json"))
+    assert len(viewer.layers) == count
+    assert f"Updated: {name}. In pixels: " in filled.message.text()
+
+
+def test_copies_come_in_the_order_of_the_layer_list(filled, viewer, press):
+    press(filled)
+    names = [f"p{n}" for n in range(12)]
+    for name in names:
+        viewer.add_points([[1, 1]], name=name)
+    viewer.layers.selection = {by_name(viewer, name) for name in reversed(names)}
+    filled.tools.buttons["Apply to selected"].click()
+    assert [layer.name for layer in viewer.layers][-12:] == [
+        f"{name} [registered]" for name in names
+    ]

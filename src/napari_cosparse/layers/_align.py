@@ -105,10 +105,12 @@ def moved(
     Returns
     -------
     tuple of (data, dict, str)
-        Layer data. `affine` does it all: scale and the others keep their meaning.
+        Layer data. `affine` does it all: scale and the others keep their meaning. The new layer
+        is visible, also where the old one is hidden.
     """
     data, state, kind = layer.as_layer_data_tuple()
     state = {**state, **moved_placement(layer, motion)}
+    state["visible"] = True
     state["name"] = name or f"{layer.name} [registered]"
     state["metadata"] = {**layer.metadata, **({METADATA_KEY: dict(record)} if record else {})}
     return data, state, kind

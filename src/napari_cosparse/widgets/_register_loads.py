@@ -95,13 +95,17 @@ class Loads:
 
 
 def _renew(layer: Layer, data: LayerData) -> None:
-    """Give a layer the pixels, the place and the record of a new one, not its looks."""
+    """Give a layer the pixels, the place and the record of a new one, not its looks.
+
+    But it is shown, as a new one would be.
+    """
     pixels, state, _ = data
     if layer.data is not pixels:
         layer.data = pixels
     for name in placement(layer):
         setattr(layer, name, state[name])
     layer.metadata = state["metadata"]
+    layer.visible = True
 
 
 def _alike(first: dict[str, Any], second: dict[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.layers import moved
 
 from ._flicker import Flicker
-from ._register_files import load_found, save_found
+from ._register_files import load_found, misfit, save_found
 from ._register_found import Found
 from ._register_images import checkerboard_layer, resampled_with
 from ._register_loads import Loads
@@ -131,8 +131,9 @@ class Tools(QWidget):
     def apply_to_selected(self) -> None:
         """Move copies of the selected layers, and resample them where that is asked for."""
         found = self._need()
-        selection = self._panel.viewer.layers.selection
-        selected = [getattr(layer, "__wrapped__", layer) for layer in selection]
+        layers = self._panel.viewer.layers
+        chosen = [layer for layer in layers if layer in layers.selection]  # a set has no order
+        selected = [getattr(layer, "__wrapped__", layer) for layer in chosen]
         others = [layer for layer in selected if layer not in (found.fixed, *found.layers)]
         if not others:
             self._panel.message.setText(SELECT)
@@ -163,18 +164,28 @@ class Tools(QWidget):
     def load(self, path: str) -> None:
         """Read a transform and move the moving layer by it, if the file says that it is trusted.
 
+        One that was made for images of other sizes is not.
+
         Parameters
         ----------
         path : str
             A file that `save` wrote.
         """
-        told = load_found(path, self._panel.pair())
-        record = {"loaded": str(path), "trusted": told.trusted, "because": told.because}
+        pair = self._panel.pair()
+        told = load_found(path, pair)
+        flaw = misfit(told, pair)
+        trusted, because = told.trusted and not flaw, flaw or told.because
+        record = {"loaded": str(Path(path).resolve()), "trusted": trusted, "because": because}
+        judged = f"not trusted: {flaw}" if flaw else judgement(record, "the file")
         self.take(self._panel.found_by(told.matrix, record))
-        put = told.trusted or bool(self._panel.form.insist.value)
+        put, before = trusted or bool(self._panel.form.insist.value), set(self._panel.viewer.layers)
         if put:
             self.put()
-        self._say(f"Loaded from {Path(path).name}, {judgement(record, 'the file')}.", put=put)
+        parts = [f"Loaded from {Path(path).name}, {judged}."]
+        renewed = [layer.name for layer in self.shown() if layer in before]
+        if renewed:
+            parts.append(f"Updated: {names_text(renewed)}.")
+        self._say(" ".join(parts), put=put)
 
     def invert(self) -> None:
         """Swap fixed and moving, and move by the inverse."""
