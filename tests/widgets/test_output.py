@@ -257,7 +257,12 @@ def test_store_that_was_written_says_how_to_go_on(panel, stored):
     assert "choose another name in the row Store, such as mine-2.ome.zarr" in text
     assert "or tick 'Replace what is there'" in text
     assert not panel.button.isEnabled()
+    assert panel.preview_button.isEnabled()  # it writes nothing
     assert panel.form.overwrite.native.isVisibleTo(panel)
+    low = panel.form.target.value
+    panel.form.target.value = panel.form.guide.value
+    assert not panel.preview_button.isEnabled()
+    panel.form.target.value = low
     panel.form.store.value = str(stored.with_name("mine-2.ome.zarr"))
     assert panel.button.isEnabled()
     assert not panel.form.overwrite.native.isVisibleTo(panel)

@@ -62,6 +62,7 @@ class UpsamplePanel(PairPanel):
         self._part: Part | None = None
         self._place: dict[str, Any] = {}  # of the preview
         self._preview_layer: Layer | None = None
+        self._previewable = False  # as a preview writes nothing, also where a store is refused
         self._store = ""  # where the result is to be written; empty for memory
         self._proposed = ("", "")  # the target's name, and a path for it
         self.preview_button = QPushButton("Preview")
@@ -99,6 +100,7 @@ class UpsamplePanel(PairPanel):
 
     def look(self) -> str:
         """Say how target and guide lie on one another."""
+        self._previewable = False
         self.form.fit()
         self.form.show_placing(None, Settings(), "")  # until more is known
         try:
@@ -111,9 +113,10 @@ class UpsamplePanel(PairPanel):
         self._store = self.form.show_output(
             store=output.store, propose=lambda: self._proposal(pair)
         )
+        check_pair(pair, settings)
+        self._previewable = True
         if output.store:
             check_store(pair, self._store, overwrite=bool(self.form.overwrite.value))
-        check_pair(pair, settings)
         stored = store_remarks(self._store, pair.guide_grid.shape)
         told = pair_text(pair, settings), remarks(pair, settings), output.reason, stored
         return " ".join(filter(None, told))
@@ -187,8 +190,8 @@ class UpsamplePanel(PairPanel):
         return upsample_script(pair, chosen, settings)
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
-        """Enable the preview when a run is possible."""
-        self.preview_button.setEnabled(ready)
+        """Enable the preview where target and guide can be computed."""
+        self.preview_button.setEnabled(self._previewable and not running)
 
     def on_undocked(self) -> None:
         """Stop the run, and follow the preferences no longer."""
