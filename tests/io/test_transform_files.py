@@ -272,6 +272,22 @@ def test_bad_files_say_what_is_wrong(tmp_path, name, text, says):
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1 0 0\n0 x1 0\n0 0 1\n", r"\(line 2 has 'x1'\)"),
+        ("# affine\n1,0,0\n0,1\n", r"\(line 3 has 2 numbers, those before 3\)"),
+    ],
+)
+def test_text_that_is_no_table_is_told_by_its_line(tmp_path, text, says):
+    path = tmp_path / "t.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=says) as caught:
+        load_transform(path)
+    assert "three lines of three numbers" in str(caught.value)
+    assert "usecols" not in str(caught.value)
+
+
 def test_binary_missing_and_unknown_files_are_refused(tmp_path):
     (tmp_path / "t.txt").write_bytes(b"\xff\xfe\x00\x81")
     for name, says in (("t.txt", "not text"), ("u.json", "no such file"), ("t.mat", "ending")):

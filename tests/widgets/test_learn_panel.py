@@ -271,3 +271,12 @@ def test_level_of_pyramids_and_a_stack_from_a_store(learn_panel, viewer, scene, 
     exec(learn_panel.python(), {})  # noqa: S102
     again = pair_of_viewer(viewer)
     np.testing.assert_array_equal(again.coefficients_u, expected.coefficients_u)
+
+
+def test_pair_that_is_chosen_twice_is_told(filled, viewer):
+    pair, mirrored = tuple(viewer.layers), tuple(viewer.layers)[::-1]
+    assert "again" not in filled.about.text()
+    filled.form.pairs.value = [pair, mirrored, pair]
+    assert filled.about.text().endswith("Pair 3 is pair 1 again, and counts once more.")
+    assert filled.button.isEnabled()
+    assert "Compute" in filled.button.toolTip()

@@ -7,7 +7,7 @@ import pytest
 
 from napari_cosparse.layers import mirror
 from napari_cosparse.widgets._register_text import motion_text
-from napari_cosparse.widgets._register_verdict import details, verdict
+from napari_cosparse.widgets._register_verdict import cost_curve, details, verdict
 from support.fake_registration import FakeRegistration
 
 SHAPE = (240, 400)
@@ -44,3 +44,19 @@ def test_lead_of_the_edges_is_left_out_where_grey_values_decided(measure, is_tol
     text = verdict(found) if trusted else details(found)
     assert ("another place fits better" in text) is is_told
     assert "83% of the fixed image covered" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "steps", "told"),
+    [
+        (-0.1, (-0.2, -0.35), [-0.1, -0.2, -0.35, -0.4]),
+        (-0.1, (-0.2, -0.41), [-0.1, -0.2, -0.41, -0.4]),
+        (-0.39, (-0.7, -0.71), [-0.39, -0.4]),
+        (-0.4, (), [-0.4, -0.4]),
+        (np.nan, (-0.2,), [np.nan, -0.2, -0.4]),
+        (np.nan, (-0.2, -0.9), [np.nan, -0.4]),
+    ],
+)
+def test_curve_joins_no_costs_that_cannot_be_compared(before, steps, told):
+    found = FakeRegistration(TURN, np.eye(3), SHAPE, SHAPE, cost_before=before, history=steps)
+    np.testing.assert_array_equal(cost_curve(found), told)

@@ -15,6 +15,7 @@ from napari_cosparse.io import load_operators, make_scene, read_image
 from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.tiles import open_levels
 from napari_cosparse.widgets import _job, _preview
+from napari_cosparse.widgets._panel import CANCEL_TIP
 from napari_cosparse.widgets._samples import scene_layers
 
 PANEL = ("napari-cosparse", "Upsample with a guide")
@@ -496,6 +497,6 @@ def test_text_stays_when_the_target_is_deleted_during_the_run(panel, viewer, sce
     viewer.layers.remove("low")
     assert panel.runner.running
     assert panel.about.text() == told
-    assert not panel.button.toolTip()
+    assert panel.button.toolTip() == f"<p>{CANCEL_TIP}</p>"
     qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
     assert "Choose two" in panel.about.text() or "same layer" in panel.about.text()

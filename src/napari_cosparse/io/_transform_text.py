@@ -14,6 +14,8 @@ from napari_cosparse.core.errors import InputError
 
 from ._transform_record import Pair, Transform, pixel_matrix, world_matrix
 
+LONGEST = 20  # characters of a word that are quoted
+
 
 def encode_text(transform: Transform) -> str:
     """Write the layer's matrix as comma-separated text.
@@ -58,7 +60,10 @@ def decode_text(text: str, size_fixed: Pair, size_moving: Pair) -> Transform:
     try:
         matrix = np.loadtxt(io.StringIO(text.replace(",", " ")), ndmin=2)
     except ValueError as error:
-        raise InputError(f"is not a table of numbers ({error})") from error
+        raise InputError(
+            f"is not a table of numbers{_flaw(text)}: needed are three lines of three numbers, "
+            "with commas or blanks between them"
+        ) from error
     if matrix.shape != (3, 3):
         raise InputError(
             f"holds {matrix.shape[0]} x {matrix.shape[1]} numbers; 3 x 3 are needed: the affine "
@@ -68,3 +73,18 @@ def decode_text(text: str, size_fixed: Pair, size_moving: Pair) -> Transform:
         raise InputError(f"holds the matrix {matrix.tolist()}, which has no inverse")
     found = pixel_matrix(np.linalg.inv(matrix), size_fixed, size_moving)
     return Transform(found, pixel_size_fixed=size_fixed, pixel_size_moving=size_moving)
+
+
+def _flaw(text: str) -> str:
+    """Name the first line that does not fit to a table."""
+    first = 0
+    for number, line in enumerate(text.replace(",", " ").splitlines(), 1):
+        words = line.partition("#")[0].split()
+        for word in words:
+            try:
+                float(word)
+            except ValueError:
+                return f" (line {number} has {word[:LONGEST]!r})"
+        if words and len(words) != (first := first or len(words)):
+            return f" (line {number} has {len(words)} numbers, those before {first})"
+    return ""

@@ -30,6 +30,7 @@ from ._learn_job import (
     diagnostics_text,
     learning,
     plane_names,
+    repeated_text,
     skipped_text,
 )
 from ._operators_rows import OPERATOR_FILES
@@ -86,7 +87,8 @@ class LearnPanel(Panel):
         count = sum(match_stacks(u, v).planes for u, v in sources)
         self._check(pairs, sources)
         sizes = ", ".join(f"{u.name} with {v.name}" for u, v in pairs)
-        return f"{count} image pair{'s' * (count != 1)}: {sizes}."
+        told = f"{count} image pair{'s' * (count != 1)}: {sizes}."
+        return f"{told} {repeated_text(pairs)}".rstrip()
 
     def job(self) -> tuple[Steps, str]:
         """Learn from all planes of all pairs."""

@@ -110,6 +110,24 @@ def diagnostics_text(summary: dict[str, float | None]) -> str:
     ).format(**told)
 
 
+def repeated_text(pairs: Sequence[tuple[Image, Image]]) -> str:
+    """Say which pairs are chosen more than once.
+
+    Parameters
+    ----------
+    pairs : sequence of tuple of napari.layers.Image
+        Layers of U and V.
+
+    Returns
+    -------
+    str
+        Sentences; empty if there are none.
+    """
+    first = {pair: number for number, pair in reversed(list(enumerate(pairs, 1)))}
+    again = [(n, first[pair]) for n, pair in enumerate(pairs, 1) if first[pair] != n]
+    return " ".join(f"Pair {n} is pair {m} again, and counts once more." for n, m in again)
+
+
 def plane_names(sources: Sequence[tuple[Source, Source]]) -> list[tuple[str, str]]:
     """Name the image pairs that are learned from, in their order.
 

@@ -23,6 +23,8 @@ from ._scroll import Scroll, tab_order, text_label
 from ._watch import Watch
 
 FIRST = "What came from no file is to be saved first, or to be open: its comments say how."
+RUN_TIP = "Compute with these settings; the result is added as new layers."
+CANCEL_TIP = "Stop the run."
 
 
 class Panel(Docked):
@@ -120,7 +122,7 @@ class Panel(Docked):
         self.about.setText(text)
         self.button.setText("Cancel" if running else "Run")
         self.button.setEnabled(running or not reason)
-        self.button.setToolTip(f"<p>{reason}</p>" if reason else "")
+        self.button.setToolTip(f"<p>{reason or (CANCEL_TIP if running else RUN_TIP)}</p>")
         self.bar.setVisible(running)
         self.form.setEnabled(not running)
         self.update_parts(running=running, ready=not running and not reason)

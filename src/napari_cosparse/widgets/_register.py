@@ -22,11 +22,11 @@ from ._register_before import check_registration
 from ._register_form import RegisterForm
 from ._register_found import Found
 from ._register_job import masks, registering, start_keywords
-from ._register_points import Pairs, apart_text, fit_text
+from ._register_points import Pairs, apart_text, are_good, fit_text
 from ._register_script import register_script
 from ._register_text import couple_text, flaws, motion_text
 from ._register_tools import NOT_MOVED, Tools
-from ._register_verdict import details, is_nothing, verdict
+from ._register_verdict import cost_curve, details, is_nothing, verdict
 from ._runner import Steps
 
 CANCELLED = "the run was cancelled before its result was judged"
@@ -123,9 +123,11 @@ class RegisterPanel(PairPanel):
         if put:
             self.tools.put()
         if isfinite(outcome.cost_after):  # the text names the ends of this line
-            costs = [outcome.cost_before, *outcome.history, outcome.cost_after]
-            self.plot.show_lines({"": costs}, "Cost at the finest level")
+            self.plot.show_lines({"": cost_curve(outcome)}, "Cost at the finest level")
         how = str(self.form.start.value)
+        if self._run is not None and self._run_points is not None:
+            good = are_good(self._run, self._run_points, outcome)
+            how = "good points" if good else how
         told = [verdict(outcome, how), *self._remarks(outcome)]
         if not put:
             told.append("Nothing was moved." if is_nothing(outcome) else NOT_MOVED)

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
+
+import numpy as np
 
 from napari_cosparse.core.registration import ALLOW, JUDGE
 
@@ -14,12 +16,14 @@ HELP = {  # in the words of the panel, for what the core advises in those of its
     "search": f"drag the layer near its place or set points (see Start), or {MASK}",
     "place": f"drag the layer nearer, search everywhere, or {MASK}",
     "points": f"check the order of the points and set more of them, or {MASK}",
+    "good points": f"search everywhere, or {MASK}",
 }
 START = "give a"  # how the core's advice begins that the above stands for
 WORDS = {  # the core's advice also names keywords and options, for other readers
     JUDGE: "turn on Advanced > Judge the result",
     ALLOW: "flip it, or tick Advanced > Allow a mirror image",
 }
+ROUGHLY = 0.1  # of what a curve spans: the ends are summed over other pixels than the steps
 NOTHING = "there is nothing to register"
 FIRST = re.compile(r"(?:the moving image is a mirror image; )?.*?(?=; |, and |$)")  # what decided
 
@@ -31,8 +35,8 @@ def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registr
     ----------
     found : Registration
         What the core returned.
-    start : {"search", "place", "points"}
-        How it began.
+    start : {"search", "place", "points", "good points"}
+        How it began; good points are those that the answer brings onto one another.
 
     Returns
     -------
@@ -51,6 +55,27 @@ def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registr
         numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
     known = f" ({', '.join(numbers)})" if numbers else ""
     return f"Trusted: {because}{known}. {motion_text(found.matrix, found.moving_shape)}"
+
+
+def cost_curve(found: Any) -> list[float]:  # noqa: ANN401 a Registration
+    """Give the costs from where the layers lay to the answer, as far as they can be compared.
+
+    Parameters
+    ----------
+    found : Registration
+        What the core returned.
+
+    Returns
+    -------
+    list of float
+        Before, between and after; only the ends where the steps between them fell below the
+        last one, as those do that saw the moving image mirrored or another part of it.
+    """
+    ends = [float(found.cost_before), float(found.cost_after)]
+    steps = [float(cost) for cost in found.history]
+    costs = [ends[0], *steps, ends[1]]
+    span = np.nanmax(costs) - np.nanmin(costs)
+    return ends if min(steps, default=inf) < ends[1] - ROUGHLY * span else costs
 
 
 def panel_words(because: object) -> str:
