@@ -7,7 +7,10 @@ import signal
 import subprocess
 import sys
 import warnings
+from time import sleep
+from uuid import uuid4
 
+import dask.array as da
 import numpy as np
 import pytest
 import zarr
@@ -21,6 +24,8 @@ from napari_cosparse import (
 )
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.operators import _look
+from napari_cosparse.tiles import Cancelled
+from napari_cosparse.tiles._sources import Source
 
 distributed = pytest.importorskip("distributed")
 
@@ -126,3 +131,21 @@ def test_a_process_without_a_client_of_its_own(client, expected, tmp_path, monke
     options = {"side": 3, "samples": 200, "iterations": 4, "block": 50}
     here = learn_operators([(SCENE.guide, SCENE.depth)], **options, scheduler="threads")
     assert np.array_equal(np.load(tmp_path / "history.npy"), here.history)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_workers_that_compute_an_input_are_stopped(client, tmp_path):
+    def slow(block, folder):  # in here, or workers would look for this module
+        (folder / uuid4().hex).touch()
+        sleep(0.05)
+        return block
+
+    chunks = da.from_array(SCENE.guide, chunks=(16, 16, *SCENE.guide.shape[2:]))
+    lazy = chunks.map_blocks(slow, tmp_path, dtype=chunks.dtype, meta=chunks._meta)
+    source = Source(lazy, "guide", SCENE.guide.ndim == 3)
+    everything = slice(None), slice(None)
+    with pytest.raises(Cancelled):
+        source.asking(lambda: any(tmp_path.iterdir())).read((), *everything)
+    assert len(list(tmp_path.iterdir())) < chunks.npartitions
+    found = source.asking(lambda: False).read((), *everything)
+    assert np.array_equal(found, SCENE.guide)

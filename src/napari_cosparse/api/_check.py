@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -17,14 +18,17 @@ def check_target(
     guide: Any,  # noqa: ANN401
     *,
     level: tuple[int, int] = (0, 0),
+    cancelled: Callable[[], bool] | None = None,
     **options: Any,  # noqa: ANN401 - the keywords that the core declares
 ) -> Alignment:
-    """Check images of any kind that `upsample` takes."""
+    """Check images of any kind that `upsample` takes; reading them stops once `cancelled()`."""
     from napari_cosparse.tiles import gather_both
 
     check_keywords(check_target, options, keywords_of(reconstruction.check_target))
     check_transform(options.get("transform"))
-    return reconstruction.check_target(*gather_both(target, guide, level), **options)
+    return reconstruction.check_target(
+        *gather_both(target, guide, level, cancelled=cancelled), **options
+    )
 
 
 @wraps(reconstruction.check_alignment)

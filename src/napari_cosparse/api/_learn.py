@@ -88,8 +88,9 @@ def learn_steps(
     overwrite : bool
         Delete what another run left there.
     cancelled : callable, optional
-        Asked many times a second whether to stop, between two steps too; if so, the generator
-        raises `napari_cosparse.tiles.Cancelled`.
+        Asked many times a second whether to stop, between two steps too, and between the chunks
+        of Dask and Zarr arrays that are read; if so, the generator raises
+        `napari_cosparse.tiles.Cancelled`.
     **settings
         Keywords of `learn_operators`, and ``block``: side of the parts of large images that are
         read, in pixels (256). Another one makes another sample.

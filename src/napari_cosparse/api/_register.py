@@ -29,7 +29,7 @@ def register(
     """Register with shipped, saved or learned operators, in dask's threads."""
     check_keywords(register, settings, RegisterSettings.__dataclass_fields__)
     pair, map_ = load_operators(operators), in_threads(threads)
-    images = _read_as(fixed, moving, settings)
+    images = _read_as(fixed, moving, settings, None)
     return registration.register(*images, pair, map_=map_, report=report, **settings)
 
 
@@ -53,8 +53,9 @@ def register_steps(
     threads : int, optional
         Number of threads; all cores if None.
     cancelled : callable, optional
-        Asked many times a second whether to stop, between two steps too; if so, the generator
-        raises `napari_cosparse.tiles.Cancelled`.
+        Asked many times a second whether to stop, between two steps too, and between the chunks
+        of Dask and Zarr arrays that are read; if so, the call or the generator raises
+        `napari_cosparse.tiles.Cancelled`.
     **settings
         Keywords of `register`.
 
@@ -69,18 +70,29 @@ def register_steps(
         If an input or setting breaks a rule; at the call.
     """
     check_keywords(register_steps, settings, RegisterSettings.__dataclass_fields__)
+    images = _read_as(fixed, moving, settings, cancelled)
     return registration.register_steps(
-        *_read_as(fixed, moving, settings),
+        *images,
         load_operators(operators),
         RegisterSettings(**settings),
         map_=in_threads(threads, cancelled),
     )
 
 
-def _read_as(fixed: Any, moving: Any, settings: dict[str, Any]) -> tuple[Any, Any]:  # noqa: ANN401
-    """Give images in chunks names for their errors; a region is cut out without being read."""
-    from napari_cosparse.tiles import as_plane, level_of
+def _read_as(
+    fixed: Any,  # noqa: ANN401 - anything like an array
+    moving: Any,  # noqa: ANN401
+    settings: dict[str, Any],
+    cancelled: Callable[[], bool] | None,
+) -> tuple[Any, Any]:
+    """Give images and masks in chunks names for their errors, and let reading them be stopped.
 
-    whole = settings.get("region") is None
-    read = as_plane if whole else level_of
-    return read(fixed, "fixed"), as_plane(moving, "moving")
+    A region is cut out without being read.
+    """
+    from napari_cosparse.tiles import as_plane
+
+    part = settings.get("region") is not None
+    for name, uncut in (("mask_fixed", part), ("mask_moving", False)):
+        if hasattr(settings.get(name), "chunks"):
+            settings[name] = as_plane(settings[name], name, cancelled, uncut=uncut)
+    return as_plane(fixed, "fixed", cancelled, uncut=part), as_plane(moving, "moving", cancelled)

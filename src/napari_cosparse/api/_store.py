@@ -134,8 +134,9 @@ def upsample_to_store_steps(
         Where the centre of the result's first pixel lies along each of these axes, or along rows
         and columns, in these units, for OME-Zarr; 0 if None.
     cancelled : callable, optional
-        Asked many times a second whether to stop, between two steps too; if so, the generator
-        raises `napari_cosparse.tiles.Cancelled`. What was finished stays, as always.
+        Asked many times a second whether to stop, between two steps too, and between the chunks
+        of Dask and Zarr arrays that are read; if so, the generator raises
+        `napari_cosparse.tiles.Cancelled`. What was finished stays, as always.
     **settings
         Keywords of `upsample`.
 

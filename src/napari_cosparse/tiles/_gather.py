@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from dask.array import store
 
+from ._asking import asking
 from ._checks import check_sizes, two_of
 from ._levels import level_of
 from ._read import blaming, read_part
 from ._sources import COLOURS
-from ._threads import Asked, stop_if
+from ._threads import Asked
 
 
 def gather(
@@ -61,8 +62,7 @@ def gather(
             return _computed(image, cancelled)
     out = np.empty(image.shape, image.dtype)
     for part in _rows_of_chunks(image, down):
-        stop_if(cancelled)
-        out[part] = read_part(image, part, name, down, down)
+        out[part] = read_part(image, part, name, down, down, cancelled)
     return out
 
 
@@ -120,15 +120,9 @@ def gather_both(
 
 def _computed(image: Any, cancelled: Asked | None) -> Any:  # noqa: ANN401 - dask.array.Array
     """Compute a Dask array in threads; a mask is kept."""
-
-    def asked(chunk: Any) -> Any:  # noqa: ANN401
-        stop_if(cancelled)
-        return chunk
-
-    if cancelled is not None:
-        image = image.map_blocks(asked, dtype=image.dtype, meta=image._meta)  # noqa: SLF001
+    how: dict[str, Any] = {"scheduler": "threads", "callbacks": asking(cancelled)}
     if isinstance(image._meta, np.ma.MaskedArray):  # noqa: SLF001 - nothing else tells
-        return image.compute(scheduler="threads")
+        return image.compute(**how)
     out = np.empty(image.shape, image.dtype)
-    store(image, out, lock=False, scheduler="threads")
+    store(image, out, lock=False, **how)
     return out

@@ -63,7 +63,7 @@ def store_steps(
     levels = two_of(level, "level", "(0, 0)")
     below = as_source(guide, "guide", colour=colours[1], level=levels[1])
     above = target_source(target, colours[0], levels[0], below.plane, settings)
-    images = above, below
+    images = above.asking(cancelled), below.asking(cancelled)
     work = Work.make(images, operators, as_output(output), settings, threads)
     check_output(work.output, overwrite=overwrite, inputs=(target, guide, *beside))
     work.describe_axes(axes, pixel_size, units, position)

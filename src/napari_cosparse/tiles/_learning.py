@@ -48,7 +48,7 @@ def learning_steps(
 ) -> Generator[Progress, None, Learned]:
     """Learn step by step; see `napari_cosparse.learn_steps`."""
     check_count(threads, "threads")
-    named = [_named(number, pair) for number, pair in enumerate(pairs, 1)]
+    named = [_named(number, pair, cancelled) for number, pair in enumerate(pairs, 1)]
     learn_with(named, settings)  # checks the images; no step is taken
     readers = threads or default_threads()
     need, room = plan_memory(named, settings, memory, readers)
@@ -64,10 +64,10 @@ def learning_steps(
     return _run(steps, told, read, keeper, keep=keep)
 
 
-def _named(number: int, pair: Any) -> tuple[Any, ...]:  # noqa: ANN401
+def _named(number: int, pair: Any, cancelled: Asked | None) -> tuple[Any, ...]:  # noqa: ANN401
     """Give the images of a pair names for their errors; the core says if there are not two."""
     return tuple(
-        as_plane(image, f"{'v' if at else 'u'} of image pair {number}")
+        as_plane(image, f"{'v' if at else 'u'} of image pair {number}", cancelled)
         for at, image in enumerate(pair)
     )
 

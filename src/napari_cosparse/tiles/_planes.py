@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ._as_source import as_source
 from ._levels import level_of
 from ._on_disk import on_disk
 from ._sources import COLOURS, Colour, Source
+from ._threads import Asked
 
 
 class PlaneOf:
@@ -32,7 +34,7 @@ class PlaneOf:
         self.dtype = source.dtype
         self.chunks = getattr(source.array, "chunks", self.shape)
 
-    def __getitem__(self, where: tuple[slice, slice]) -> NDArray[Any]:
+    def __getitem__(self, where: tuple[slice, slice]) -> Any:  # noqa: ANN401 - see `Uncut`
         """Read rows and columns, channels last."""
         rows, columns = (
             slice(*part.indices(n)) for part, n in zip(where, self.source.plane, strict=True)
@@ -56,6 +58,18 @@ class PlaneOf:
     def on_disk(self) -> bool:
         """Whether other processes can open it by themselves."""
         return on_disk(self.source.array)
+
+
+class Uncut(PlaneOf):
+    """A plane of which a part is another plane: of a Dask array nothing is read for it."""
+
+    def __getitem__(self, where: tuple[slice, slice]) -> Any:  # noqa: ANN401
+        """Cut out rows and columns."""
+        source = self.source
+        if not hasattr(source.array, "dask"):
+            return super().__getitem__(where)
+        name = f"{source.name} (in its region)"
+        return PlaneOf(replace(source, array=source.array[where], name=name), self.index)
 
 
 def planes_of(image: Any, name: str, colour: Colour = None) -> list[Any]:  # noqa: ANN401 - array-likes
@@ -83,7 +97,13 @@ def planes_of(image: Any, name: str, colour: Colour = None) -> list[Any]:  # noq
     return [PlaneOf(source, place) for place in places]
 
 
-def as_plane(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
+def as_plane(
+    image: Any,  # noqa: ANN401 - array-likes
+    name: str,
+    cancelled: Asked | None = None,
+    *,
+    uncut: bool = False,
+) -> Any:  # noqa: ANN401
     """Give an image in chunks a name for its errors; others stay as they are.
 
     Parameters
@@ -92,14 +112,22 @@ def as_plane(image: Any, name: str) -> Any:  # noqa: ANN401 - array-likes
         Any image; of the levels of a multiscale one the finest is taken.
     name : str
         What to call it.
+    cancelled : callable, optional
+        Asked between two chunks that are read whether to stop.
+    uncut : bool
+        Whether parts of the plane are cut out without being read.
 
     Returns
     -------
     array-like
     """
     image = level_of(image, name)
-    if isinstance(image, PlaneOf | np.ndarray) or not hasattr(image, "chunks"):
+    if isinstance(image, PlaneOf):
+        return type(image)(image.source.asking(cancelled), image.index)
+    if isinstance(image, np.ndarray) or not hasattr(image, "chunks"):
         return image
     shape = tuple(image.shape)
     fits = len(shape) == 2 or (len(shape) == 3 and shape[2] in COLOURS)
-    return PlaneOf(as_source(image, name), ()) if fits else image  # the core says what is wrong
+    if not fits:
+        return image  # the core says what is wrong
+    return (Uncut if uncut else PlaneOf)(as_source(image, name).asking(cancelled), ())

@@ -9,16 +9,14 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any
 
-import numpy as np
 import zarr
 from numpy.typing import NDArray
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.planes import plane_name
 
-from ._threads import Cancelled
-
-Part = tuple[slice, ...]  # one slice with both ends for each axis
+from ._asking import Part, ends, read_asking
+from ._threads import Asked, Cancelled
 
 
 def read_part(
@@ -27,6 +25,7 @@ def read_part(
     name: str,
     leading: int,
     down: int,
+    cancelled: Asked | None = None,
 ) -> NDArray[Any]:
     """Read a part of an array.
 
@@ -41,7 +40,9 @@ def read_part(
     leading : int
         Number of axes before a plane, for errors.
     down : int
-        Which axis is that of the rows, for errors; columns follow.
+        Which axis is that of the rows; columns follow.
+    cancelled : callable, optional
+        Asked between two chunks whether to stop.
 
     Returns
     -------
@@ -51,9 +52,11 @@ def read_part(
     ------
     OSError
         If it cannot be read, with the place of what is broken.
+    Cancelled
+        If it was told to stop.
     """
     with blaming(array, where, name, leading, down):
-        return np.asarray(array[where])
+        return read_asking(array, where, down, cancelled)
 
 
 @contextmanager
@@ -106,7 +109,7 @@ def _blame(
     error: Exception,
 ) -> str:
     """Say what could not be read: the chunk if the array lies in a Zarr store, else the part."""
-    part, store = _ends(where, array.shape), _store_under(array)
+    part, store = ends(where, array.shape), _store_under(array)
     broken = [] if store is None else list(_broken(store, part))
     if not broken:
         why = _words(error)
@@ -124,13 +127,6 @@ def _blame(
 
 def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
-
-
-def _ends(where: tuple[Any, ...], shape: tuple[int, ...]) -> Part:
-    """Give all slices both ends, and each axis a slice."""
-    full = (*where, *(slice(None) for _ in shape[len(where) :]))
-    parts = [w if isinstance(w, slice) else slice(int(w), int(w) + 1) for w in full]
-    return tuple(slice(*p.indices(int(n))[:2]) for p, n in zip(parts, shape, strict=True))
 
 
 def _store_under(array: Any) -> Any:  # noqa: ANN401 - zarr.Array or None

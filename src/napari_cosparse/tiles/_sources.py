@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._read import read_part
+from ._threads import Asked
 
 STRIP_PIXELS = 1 << 21  # read at once, where all of an image is looked at
 PIECE_PIXELS = 1 << 19  # of a piece of a strip: of large images some pieces are looked at closely
@@ -36,6 +37,9 @@ class Source:
     given : dtype, optional
         Type of the image as it was given: integers of which some are masked are read as floating
         point numbers, with NaN for those.
+    cancelled : callable, optional
+        Asked between two chunks that are read whether to stop. It stays in this process: others
+        are ended.
     """
 
     array: Any
@@ -43,6 +47,26 @@ class Source:
     colour: bool
     first: bool = False
     given: np.dtype[Any] | None = None
+    cancelled: Asked | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what belongs to this process."""
+        return {**self.__dict__, "cancelled": None}
+
+    def asking(self, cancelled: Asked | None) -> Source:
+        """Let reading be stopped.
+
+        Parameters
+        ----------
+        cancelled : callable, optional
+            Says whether to.
+
+        Returns
+        -------
+        Source
+            Of the same array.
+        """
+        return replace(self, cancelled=cancelled)
 
     @property
     def plane(self) -> tuple[int, int]:
@@ -95,11 +119,13 @@ class Source:
         ------
         OSError
             If it cannot be read, with its place.
+        Cancelled
+            If it was told to stop.
         """
         channels = (slice(None),) if self.first else ()
         down = len(self.leading) + len(channels)
         where = (*index, *channels, rows, columns)
-        part = read_part(self.array, where, self.name, len(self.leading), down)
+        part = read_part(self.array, where, self.name, len(self.leading), down, self.cancelled)
         return np.moveaxis(part, 0, -1) if self.first else part
 
     @property
