@@ -266,7 +266,7 @@ def test_display_that_mirrors_is_told_before_and_after(filled, fake, viewer, pre
     assert told in filled.about.text()
     assert "Allow a mirror image" in filled.about.text()
     press(filled)
-    assert "mirrored" not in filled.message.text()
+    assert "displayed mirrored" not in filled.message.text()
     fake.trusted = False
     press(filled)
     assert told in filled.message.text()
