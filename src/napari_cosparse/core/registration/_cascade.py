@@ -133,7 +133,7 @@ def _upright(scene: Scene, first: str, order: Order) -> Steps:
         return other
     clearer = _clearer(outcome, other)
     alike = agreed(scene, outcome.answer, other.answer) if order.start is None else None
-    if alike is None:
+    if alike is None or clearer.answer.margin < 0:
         return clearer
     return replace(clearer, verdict=replace(alike, backward=clearer.verdict.backward))
 
@@ -144,7 +144,7 @@ def _unmistaken(scene: Scene, order: Order, outcome: Outcome) -> Steps:
     if verdict.trusted:
         places = yield from elsewhere(scene, outcome.measure, answer.tau, order.plan)
         verdict = in_few_places(verdict, *places)
-    if verdict.trusted and outcome.measure != "nmi" and np.isfinite(answer.margin):
+    if verdict.trusted and np.isfinite(answer.margin):
         verdict = one_of_many(verdict, *repeated(scene, answer.tau))
     return replace(outcome, verdict=verdict)
 

@@ -30,6 +30,7 @@ LEAST_SHOWN = 0.25  # of a cell that both images show
 FEW, LEFT_OUT = 0.05, 0.1  # of the cells: those that are weighed, and those that are left out
 SUSPECT = 0.26  # of the agreement in few cells: burnt-in .27 to .84, photographs up to .25
 ALIKE = 0.7  # how well they agree there: burnt-in .76 to 1, CT, MR and PET of a head up to .64
+CHANCE = 9.0  # deviations: noise around a few objects reaches 8.2, related images 15 and more
 TURNED = 3.0  # pixels at the corners: what is burnt in is not turned, sheared or scaled
 TURN = 15.0  # degrees about the answer that are searched again
 NEAR = 0.06  # of the larger side: starts nearer than this are the same place
@@ -78,7 +79,9 @@ def elsewhere(
     around = replace(plan, max_rotation=TURN, max_scale=1.0, linear=tau[:2, :2])
     starts = yield from search_starts(rest, measure, around)
     apart = NEAR * max(scene.frame.shape_fixed)
-    return share, not starts or distance(scene, starts[0].tau, tau) > apart
+    if not starts or starts[0].score < CHANCE:
+        return share, False  # nothing is shown there: a few objects before a plain background
+    return share, distance(scene, starts[0].tau, tau) > apart
 
 
 def _turned(scene: Scene, tau: Matrix) -> float:

@@ -1,7 +1,7 @@
 """Whether an answer is alone: a texture or lattice that repeats fits again one period away.
 
-The rivals that `margin` knows lie elsewhere; those of a short period lie so near that the search
-takes them for the answer's neighbours.
+`margin` does not tell. It counts no rival that lies near the answer, and one that lies far shares
+less of the images, which alone makes it worse. So agreement is compared per edge here.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from napari_cosparse.core.types import Plane
 from ._canvas import placed, turned
 from ._frame import Matrix
 from ._scene import Scene
-from ._start import APART, scores, spectra_of
-from ._starts import RIVAL_APART
+from ._start import APART, correlated, spectra_of
+
+ALIKE = 0.98  # of the best other place: of places as good the nearest is told
+SHARED = 0.5  # of the answer's edges: places that share fewer are left out, as chance rules there
 
 
 def repeated(scene: Scene, tau: Matrix) -> tuple[float, float]:
-    """Find the best other shift in an answer's neighbourhood.
+    """Find the best other shift of an answer, by agreement per edge.
 
     Parameters
     ----------
@@ -31,39 +33,48 @@ def repeated(scene: Scene, tau: Matrix) -> tuple[float, float]:
     Returns
     -------
     lead : float
-        1 - score there / score of the answer, see `margin`; 1 if there is none.
+        1 - agreement there / agreement at the answer; 1 if there is none elsewhere.
     away : float
-        How far it lies, in pixels.
+        How far it lies, in pixels; NaN if there is none.
     """
     number, linear = scene.start_level, np.asarray(tau[:2, :2])
     fixed, moving = scene.fixed[number], scene.moving[number]
     canvas = turned(fixed, linear)
-    score = scores(fixed, canvas, spectra_of(moving, max(canvas.image.shape) + 1))
+    match, chance = correlated(canvas, spectra_of(moving, max(canvas.image.shape) + 1))
     first = placed((0, 0), canvas, linear, moving, scene.frame)
-    here = (tau - first)[:2, 2] * scene.frame.radius / moving.scale
-    reach = int(2 * RIVAL_APART * max(scene.frame.shape_fixed) / moving.scale)
-    lead, away = _rival(_around(score, here, reach + APART))
+    here = np.round((tau - first)[:2, 2] * scene.frame.radius / moving.scale).astype(int)
+    middle = tuple(size // 2 - n for size, n in zip(match.shape, here, strict=True))
+    lead, away = rival(*(np.roll(plane, middle, (0, 1)) for plane in (match, chance)))
     return lead, away * moving.scale
 
 
-def _around(score: Plane, centre: Plane, reach: int) -> Plane:
-    places = (
-        np.arange(n - reach, n + reach + 1) % size
-        for n, size in zip(np.round(centre).astype(int), score.shape, strict=True)
-    )
-    cut: Plane = score[np.ix_(*places)]
-    return cut
+def rival(match: Plane, chance: Plane) -> tuple[float, float]:
+    """Lead of the middle over other local maxima.
 
+    Parameters
+    ----------
+    match, chance : ndarray, shape (h, w)
+        As of `correlated`, with the answer in the middle.
 
-def _rival(score: Plane) -> tuple[float, float]:
-    """Lead of the middle over other local maxima, those on the rim left out, and the way there."""
-    middle = len(score) // 2
-    inside = slice(middle - APART, middle + APART + 1)
-    best = score[inside, inside].max()
-    tops = np.where(score == maximum_filter(score, 2 * APART + 1), score, 0)
-    tops[inside, inside] = 0
-    tops = tops[APART:-APART, APART:-APART]
-    place = np.unravel_index(tops.argmax(), tops.shape)
-    if best <= 0 or tops[place] <= 0:
-        return (1.0 if best > 0 else -1.0), float("nan")
-    return 1 - float(tops[place] / best), float(np.hypot(*(np.array(place) + APART - middle)))
+    Returns
+    -------
+    lead : float
+        1 - agreement there / agreement in the middle; -1 if there is none in the middle.
+    away : float
+        How far it lies, in pixels; NaN if there is none.
+    """
+    centre = [size // 2 for size in match.shape]
+    inside = tuple(slice(n - APART, n + APART + 1) for n in centre)
+    top = np.unravel_index(match[inside].argmax(), match[inside].shape)
+    best, most = match[inside][top], chance[inside][top]
+    if best <= 0:
+        return -1.0, float("nan")
+    score = match / np.sqrt(np.maximum(chance, 1e-6 * most))
+    tops = (score == maximum_filter(score, 2 * APART + 1, mode="wrap")) & (chance >= SHARED * most)
+    tops[inside] = False
+    each = np.where(tops, match / np.maximum(chance, 1e-6 * most), 0)
+    highest = float(each.max())
+    if highest <= 0:
+        return 1.0, float("nan")
+    ways = np.argwhere(each >= ALIKE * highest) - centre
+    return 1 - highest * float(most / best), float(np.hypot(*ways.T).min())

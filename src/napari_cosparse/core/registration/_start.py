@@ -204,14 +204,35 @@ def scores(fixed: Level, canvas: Level, other: Spectra) -> Plane:
     ndarray, shape (h, w), float32
         In deviations; periodic. 0 where the images share too little.
     """
-    field, shape = edge_field(canvas), other.shape
+    match, chance = correlated(canvas, other)
     room = LEAST_OVERLAP * min(fixed.image.size, other.size)
+    known = np.conj(rfft2(canvas.usable.astype(np.float32), other.shape))
+    score: Plane = match / np.sqrt(np.maximum(chance, 1e-3 * room) / 2)
+    score[irfft2(known * other.area, other.shape) < room] = 0
+    return score
+
+
+def correlated(canvas: Level, other: Spectra) -> tuple[Plane, Plane]:
+    """Correlation of edges for each shift.
+
+    Parameters
+    ----------
+    canvas : Level
+        Fixed image, `turned`.
+    other : Spectra
+        Of the moving image.
+
+    Returns
+    -------
+    match : ndarray, shape (h, w), float32
+        Sum of the cosines of the doubled angles between edges, weighted by both; periodic.
+    chance : ndarray, shape (h, w), float32
+        Sum of the squared weights: twice the variance of `match` for unrelated directions.
+    """
+    field, shape = edge_field(canvas), other.shape
     match = ifft2(np.conj(fft2(field, shape)) * other.edges).real
     chance = irfft2(np.conj(rfft2(np.abs(field) ** 2, shape)) * other.squares, shape)
-    area = irfft2(np.conj(rfft2(canvas.usable.astype(np.float32), shape)) * other.area, shape)
-    score: Plane = match / np.sqrt(np.maximum(chance, 1e-3 * room) / 2)
-    score[area < room] = 0
-    return score
+    return match, chance
 
 
 def rotation(angle: float) -> NDArray[np.float64]:

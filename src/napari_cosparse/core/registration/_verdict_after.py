@@ -11,7 +11,7 @@ from ._scene import Scene
 from ._verdict import LIMIT, Verdict, hopeless, limit_of, may_repeat
 from ._verdict_words import CAPTION, MEASURE_NAMES, percent, pixels
 
-NEIGHBOUR_MARGIN = 0.1  # textures and lattices that repeat .05 at most, other scenes .16 at least
+LONE = 0.06  # textures and lattices that repeat lead by .05 at most, other scenes by .08 at least
 MEASURES_APART = 3.0  # pixels: nearer answers of two measures, searched apart, are one
 
 
@@ -41,14 +41,14 @@ def in_few_places(verdict: Verdict, share: float, contradicted: bool) -> Verdict
 
 
 def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
-    """Take trust back where a place nearby fits as well.
+    """Take trust back where another shift fits as well.
 
     Parameters
     ----------
     verdict : Verdict
         Of an answer that is trusted so far.
     lead : float
-        Over the best other place in the neighbourhood; see `repeated`.
+        Over the best other shift; see `repeated`.
     away : float
         How far that is, in pixels.
 
@@ -56,11 +56,11 @@ def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
     -------
     Verdict
     """
-    if not lead < NEIGHBOUR_MARGIN:
+    if not lead < LONE:
         return verdict
     reason = (
         f"the images repeat themselves: {away:.0f} px away another place is only "
-        f"{percent(max(lead, 0))} worse (limit {NEIGHBOUR_MARGIN:.0%})"
+        f"{percent(max(lead, 0))} worse (limit {LONE:.0%})"
     )
     way = "give a start or landmarks, and compare by eye"  # backward runs are misled likewise
     return replace(verdict, trusted=False, reason=reason, way=way)
