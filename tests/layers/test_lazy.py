@@ -73,7 +73,7 @@ def test_layer_gives_its_plane_and_its_level(pyramid):
     layer = Image(stack, contrast_limits=(0, 1), name="stack")
     np.testing.assert_array_equal(np.asarray(lazy_plane(layer, 0, (1,))), fine)
     np.testing.assert_allclose(np.asarray(lazy_plane(layer, 1, (1,))), means(fine, 2))
-    with pytest.raises(InputError, match="no plane"):
+    with pytest.raises(InputError, match="stack of 2 planes; name one, from 0"):
         lazy_plane(layer, 0, ())
 
 
