@@ -52,6 +52,21 @@ def test_without_layers_it_says_what_it_needs(learn_panel):
     assert not learn_panel.save_button.isEnabled()
 
 
+def test_layers_that_lie_on_one_another_are_suggested_until_somebody_chooses(
+    learn_panel, viewer, scene
+):
+    viewer.add_image(scene.coarse, name="coarse", scale=(4, 4), translate=(1.5, 1.5))
+    viewer.add_image(scene.guide, name="photo", rgb=True)
+    assert "Choose a pair of image layers" in learn_panel.about.text()
+    depth = viewer.add_image(scene.depth, name="depth")
+    assert learn_panel.about.text() == "1 image pair: photo with depth."
+    assert learn_panel.button.isEnabled()
+    u, v = learn_panel.form.pairs.first
+    u.value, v.value = depth, u.value
+    viewer.add_image(scene.depth, name="another")
+    assert learn_panel.about.text() == "1 image pair: depth with photo."
+
+
 def test_learned_pair_is_what_python_gives_and_is_shown_and_saved(
     filled, viewer, scene, press, tmp_path
 ):

@@ -1,6 +1,6 @@
 """The panel that learns an operator pair from pairs of layers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import napari
@@ -34,7 +34,7 @@ from ._learn_job import (
     skipped_text,
 )
 from ._operators_rows import OPERATOR_FILES
-from ._panel import Panel
+from ._pair_panel import PairPanel
 from ._plot import Plot
 from ._runner import Steps
 from ._script import learn_script
@@ -46,7 +46,7 @@ CHOOSE = (
 )
 
 
-class LearnPanel(Panel):
+class LearnPanel(PairPanel):
     """Choose pairs of registered layers; the result is an operator pair, shown as two mosaics.
 
     Parameters
@@ -75,6 +75,19 @@ class LearnPanel(Panel):
             self.extras.addWidget(part)
         self.begin()
 
+    def pair_rows(self) -> tuple[Any, Any]:
+        """V and U of the first pair."""
+        u, v = self.form.pairs.first
+        return v, u
+
+    def suggested(self, layers: Sequence[Image | None]) -> tuple[Image, Image] | None:
+        """Guess V and U among those that lie on the likeliest U."""
+        images = [layer for layer in layers if layer is not None]
+        pair = super().suggested(images)
+        if pair is None:
+            return None
+        return super().suggested([v for v in images if v is pair[1] or _lies_on(v, pair[1])])
+
     def inputs(self) -> Iterable[Layer | None]:
         """All layers of all pairs."""
         return [layer for pair in self.form.pairs.value for layer in pair]
@@ -92,6 +105,7 @@ class LearnPanel(Panel):
 
     def job(self) -> tuple[Steps, str]:
         """Learn from all planes of all pairs."""
+        self.keep_choice()  # whoever runs a pair has chosen it
         pairs = self._pairs()
         sources = self._sources(pairs)
         self._check(pairs, sources)
@@ -223,3 +237,12 @@ class LearnPanel(Panel):
         path = QFileDialog.getSaveFileName(self, "Save the pair", proposed, OPERATOR_FILES)[0]
         if path:
             self.guard(lambda: self.save(path))
+
+
+def _lies_on(v: Image, u: Image) -> bool:
+    """Whether two layers can be learned from, by their pixel grids."""
+    try:
+        check_registered(u, v, (0, 0))
+    except InputError:
+        return False
+    return True

@@ -101,12 +101,16 @@ def diagnostics_text(summary: dict[str, float | None]) -> str:
     str
         Lines.
     """
-    told = {name: "unknown" if value is None else f"{value:.3g}" for name, value in summary.items()}
+    shares = ("matched", "shuffled", "activity_u", "activity_v")
+    forms = {name: ".1%" if name in shares else ".3g" for name in summary}
+    told = {n: "unknown" if v is None else f"{v:{forms[n]}}" for n, v in summary.items()}
     return (
-        "Condition: U {condition_u}, V {condition_v} (1: tight frame).\n"
-        "Coherence: U {coherence_u}, V {coherence_v} (1: equal atoms).\n"
-        "Silent: U on {activity_u}, V on {activity_v} of the patches.\n"
-        "V is silent where U is: {matched}; for shuffled pairs {shuffled}."
+        "Coupling: where an atom of U is silent (near 0), its partner in V is too on {matched} of "
+        "the patches; in shuffled pairs on {shuffled}. Equal: not coupled.\n"
+        "Atoms are silent on {activity_u} of the patches in U, {activity_v} in V.\n"
+        "Most alike two atoms: {coherence_u} in U, {coherence_v} in V (1: the same).\n"
+        "Condition: {condition_u} of U, {condition_v} of V (1: all structures are seen "
+        "alike; large: some hardly)."
     ).format(**told)
 
 

@@ -32,7 +32,7 @@ def parse_number(what: str, text: str) -> float | None:
     """
     found = parse_numbers(what, text)
     if isinstance(found, tuple):
-        raise InputError(f"{what} {text!r} is two numbers; write one like 0.5")
+        raise InputError(f"{what} {text!r} is two numbers; write one like 0.5, with a point")
     return found
 
 
@@ -54,7 +54,7 @@ def parse_numbers(what: str, text: str) -> Numbers | None:
     Raises
     ------
     InputError
-        It is neither.
+        It is neither, or too large.
     """
     parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
     if not parts:
@@ -67,7 +67,36 @@ def parse_numbers(what: str, text: str) -> Numbers | None:
         raise InputError(
             f"{what} {text!r} is not a number; write one like 0.5, or leave the field empty"
         )
+    if np.isinf(numbers).any() and "inf" not in text.lower():
+        raise InputError(f"{what} {text!r} is too large a number")
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def parse_factor(text: str) -> Numbers | None:
+    """Read one factor, or one along rows and one along columns.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+
+    Returns
+    -------
+    float, tuple of float, or None
+        None for an empty field.
+
+    Raises
+    ------
+    InputError
+        It is neither, or has a comma for a decimal point.
+    """
+    numbers = parse_numbers("factor", text)
+    if isinstance(numbers, tuple) and numbers[0] == 0:
+        raise InputError(
+            f"factor {text!r} is 0 along the rows: a comma parts rows and columns; write decimals "
+            "with a point, like 0.5"
+        )
+    return numbers
 
 
 def parse_matrix(what: str, text: str) -> NDArray[np.float64] | None:

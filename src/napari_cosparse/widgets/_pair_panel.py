@@ -1,5 +1,6 @@
 """What the panels on two image layers share: a pair is suggested until somebody has chosen."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from napari.layers import Image
@@ -11,7 +12,7 @@ from ._panel import Panel
 
 
 class PairPanel(Panel):
-    """A panel on a coarse layer, such as a depth image, and a detailed one, such as a photo.
+    """A panel on one layer, such as a depth image, and a mostly finer one, such as a photo.
 
     Parameters
     ----------
@@ -27,8 +28,23 @@ class PairPanel(Panel):
         self._suggested: tuple[Image | None, ...] | None = self._in_rows()
 
     def pair_rows(self) -> tuple[Any, Any]:
-        """Rows of the coarse and of the detailed layer."""
+        """Rows of the one layer and of the mostly finer one."""
         raise NotImplementedError
+
+    def suggested(self, layers: Sequence[Image]) -> tuple[Image, Image] | None:
+        """Guess a pair among open layers; panels may refuse what they cannot work on.
+
+        Parameters
+        ----------
+        layers : sequence of napari.layers.Image
+            Those that are offered.
+
+        Returns
+        -------
+        tuple of napari.layers.Image, or None
+            The coarse and the detailed one.
+        """
+        return suggest(layers)
 
     def keep_choice(self) -> None:
         """Suggest no other pair from now on, as this one is somebody's choice."""
@@ -45,7 +61,7 @@ class PairPanel(Panel):
         before, (coarse, detailed) = self._in_rows(), self.pair_rows()
         self.form.reset_choices()
         if before == self._suggested or not set(before) & set(coarse.choices):
-            pair = suggest(coarse.choices)
+            pair = self.suggested(coarse.choices)
             if pair is not None:
                 coarse.value, detailed.value = pair
             self._suggested = self._in_rows()

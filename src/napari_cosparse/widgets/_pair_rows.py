@@ -63,6 +63,11 @@ class PairRows:
         return [*parts, self.add_button]
 
     @property
+    def first(self) -> tuple[ComboBox, ComboBox]:
+        """Choices of U and V in the first row."""
+        return self._rows[0][1:]
+
+    @property
     def value(self) -> list[LayerPair]:
         """The chosen layers."""
         return [(u.value, v.value) for _, u, v in self._rows]

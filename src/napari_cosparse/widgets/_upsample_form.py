@@ -10,7 +10,14 @@ from napari_cosparse.core.reconstruction import Settings
 from napari_cosparse.layers import Placing
 
 from ._form import Form
-from ._numbers import Numbers, matrix_text, parse_matrix, parse_number, parse_numbers
+from ._numbers import (
+    Numbers,
+    matrix_text,
+    parse_factor,
+    parse_matrix,
+    parse_number,
+    parse_numbers,
+)
 from ._operators_rows import OPERATOR_TIPS, OperatorRows
 from ._rows import choice_row, flag_row, layer_row, path_row, text_row, whole_row
 from ._store_check import REPLACE, unfinished
@@ -111,7 +118,7 @@ class UpsampleForm(Form):
             A number cannot be read or breaks a rule.
         """
         return Settings(
-            factor=parse_numbers("factor", self.factor.value),
+            factor=parse_factor(self.factor.value),
             origin=_two(parse_numbers("origin", self.origin.value)),
             transform=parse_matrix("transform", self.transform.value),
             phase=self.phase.value,

@@ -126,11 +126,18 @@ def two(value: Factor, name: str = "factor") -> tuple[float, float]:
     return float(numbers[0]), float(numbers[-1])
 
 
+def _factor(value: Factor, name: str) -> tuple[float, float]:
+    numbers = two(value, name)
+    if min(numbers) <= 0:
+        raise InputError(f"{name} {value} must be above 0 along rows and columns")
+    return numbers
+
+
 def _noise(value: float, name: str) -> float:
     number = _number(value, name)
     if not (np.isfinite(number) and number >= 0):
         raise InputError(
-            f"noise {value} must be at least 0 (exact samples); leave it out to estimate"
+            f"noise {value} must be finite and at least 0 (exact samples); leave it out to estimate"
         )
     return number
 
@@ -198,7 +205,7 @@ def read_transform(value: ArrayLike, name: str = "transform") -> NDArray[np.floa
 
 
 READERS: dict[str, Callable[[Any, str], Any]] = {
-    "factor": two,
+    "factor": _factor,
     "origin": two,
     "transform": read_transform,
     "weights": _weights,

@@ -132,8 +132,9 @@ def _upright(scene: Scene, first: str, order: Order) -> Steps:
     if other.verdict.trusted:
         return other
     clearer = _clearer(outcome, other)
-    alike = agreed(scene, outcome.answer, other.answer) if order.start is None else None
-    if alike is None or clearer.answer.margin < 0:
+    rest = other if clearer.answer is outcome.answer else outcome
+    alike = agreed(scene, clearer.answer, rest.answer) if order.start is None else None
+    if alike is None:
         return clearer
     return replace(clearer, verdict=replace(alike, backward=clearer.verdict.backward))
 

@@ -66,25 +66,28 @@ def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
     return replace(verdict, trusted=False, reason=reason, way=way)
 
 
-def agreed(scene: Scene, first: Answer, second: Answer) -> Verdict | None:
+def agreed(scene: Scene, clearer: Answer, other: Answer) -> Verdict | None:
     """Believe two measures that find one place, each by a search of its own.
 
     Parameters
     ----------
     scene : Scene
         The pair.
-    first, second : Answer
-        Of edges and grey values together, and of grey values alone.
+    clearer, other : Answer
+        Of edges and grey values together, and of grey values alone, in either order.
 
     Returns
     -------
     Verdict or None
-        None where they differ, or where a repeated pattern may deceive both.
+        None where they differ, where a start elsewhere beats the clearer one, or where a repeated
+        pattern may deceive both.
     """
     limit = limit_of(scene) * MEASURES_APART / LIMIT
-    if any(hopeless(a) is not None or may_repeat(scene, a) for a in (first, second)):
+    if any(hopeless(a) is not None or may_repeat(scene, a) for a in (clearer, other)):
         return None
-    apart = distance(scene, first.tau, second.tau)
+    if clearer.margin < 0:
+        return None
+    apart = distance(scene, clearer.tau, other.tau)
     if not apart <= limit:
         return None
     names = f"{MEASURE_NAMES['both']} and {MEASURE_NAMES['nmi']}"
