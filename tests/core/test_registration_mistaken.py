@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
+from napari_cosparse.core.registration._concentration import BETTER
 from napari_cosparse.core.registration._repeats import rival
 from napari_cosparse.core.registration._verdict import Verdict
 from napari_cosparse.core.registration._verdict_after import (
@@ -134,5 +135,5 @@ def test_words_of_a_neighbour(lead):
 
 
 def test_few_places_alone_are_no_reason():
-    assert in_few_places(YES, 0.9, contradicted=False) is YES
-    assert not in_few_places(YES, 0.3, contradicted=True).trusted
+    assert in_few_places(YES, 0.9, "") is YES
+    assert not in_few_places(YES, 0.3, BETTER).trusted

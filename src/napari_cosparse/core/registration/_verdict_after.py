@@ -15,7 +15,7 @@ LONE = 0.06  # textures and lattices that repeat lead by .05 at most, other scen
 MEASURES_APART = 3.0  # pixels: nearer answers of two measures, searched apart, are one
 
 
-def in_few_places(verdict: Verdict, share: float, contradicted: bool) -> Verdict:
+def in_few_places(verdict: Verdict, share: float, rest: str) -> Verdict:
     """Take trust back where most that agrees lies in few places and the rest contradicts.
 
     Parameters
@@ -24,20 +24,17 @@ def in_few_places(verdict: Verdict, share: float, contradicted: bool) -> Verdict
         Of an answer that is trusted so far.
     share : float
         Share of the agreement in the best twentieth of the picture; see `elsewhere`.
-    contradicted : bool
-        Whether another place fits better without it.
+    rest : str
+        How the picture contradicts without it; empty if it does not.
 
     Returns
     -------
     Verdict
     """
-    if not contradicted:
+    if not rest:
         return verdict
-    reason = (
-        f"{percent(min(share, 1))} of what agrees lies in {percent(FEW)} of the picture, but "
-        "another place fits the rest better"
-    )
-    return replace(verdict, trusted=False, reason=reason, way=CAPTION)
+    where = f"{percent(min(share, 1))} of what agrees lies in {percent(FEW)} of the picture"
+    return replace(verdict, trusted=False, reason=f"{where}, but {rest}", way=CAPTION)
 
 
 def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
