@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import binary_dilation
+from scipy.ndimage import binary_dilation, binary_propagation
 
 from napari_cosparse.core.progress import Progress
 
@@ -24,7 +24,8 @@ from ._starts import Plan, search_starts
 from ._structure import structured
 
 FEW = 0.05  # of the cells: those that are weighed
-LEFT_OUT, AS_WELL = 0.1, 0.25  # of the cells, and those that agree so much as the mean of the few
+LEFT_OUT = 0.1  # of the cells: those that are left out, and what hangs on them and agrees
+AS_WELL = 0.5  # of the mean of the few: so much does the rest of a frame agree, at least
 SUSPECT = 0.26  # of the agreement in few cells: burnt-in .27 to .84, photographs up to .25
 ALIKE = 0.5  # how well they agree there: burnt-in .59 to 1, stained beside unstained tissue .4
 CHANCE = 9.0  # deviations: noise around a few objects reaches 8.2
@@ -78,11 +79,11 @@ def elsewhere(
 
 
 def _agreeing(cells: Cells, few: Places) -> NDArray[np.bool_]:
-    """Cells to leave out, with their neighbours: a caption, and all of a frame."""
-    least = AS_WELL * cells.agreement.flat[few].mean()
-    out = cells.shown & (cells.agreement > least)
-    out.flat[cells.best(LEFT_OUT)] = True
-    return binary_dilation(out, np.ones((3, 3), np.bool_))
+    """Cells to leave out, with their neighbours: a caption, or the whole of a frame."""
+    best, around = np.zeros(cells.shown.shape, np.bool_), np.ones((3, 3), np.bool_)
+    best.flat[cells.best(LEFT_OUT)] = True
+    alike = cells.shown & (cells.agreement > AS_WELL * cells.agreement.flat[few].mean())
+    return binary_dilation(binary_propagation(best, around, mask=best | alike), around)
 
 
 def _turned(scene: Scene, tau: Matrix) -> float:

@@ -12,8 +12,8 @@ from ._residual import LARGEST, warped
 from ._scene import Scene
 from ._start import edge_field
 
-LAG = 4  # pixels of the level: beyond the reach of gradients, and of noise that is hardly blurred
-STRUCTURE = 0.04  # noise, blurred by a pixel, reaches .02 over that lag, textures .06 and more
+LAG = 4  # pixels of the level: beyond the reach of gradients, and of noise blurred by 2 pixels
+STRUCTURE = 0.04  # such noise reaches .02 over that lag, leaves and gravel .06 and more
 DEVIATIONS = 3.0  # of chance, which counts in small images
 PATCH = 9  # pixels within which directions of noise are alike
 
