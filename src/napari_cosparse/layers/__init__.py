@@ -5,9 +5,11 @@ from ._atoms import atom_layers, file_of, mosaic, note_file, pair_of, pairs_in
 from ._axes import Stack, match_stacks
 from ._blank import blank_planes, known_planes
 from ._compare import checkerboard
+from ._destination import Destination, destination
 from ._grid import Grid, grid_of, in_units_of
 from ._lazy import Blocks, LazyPlane, lazy_plane
 from ._place import Placing, place, steps_of
+from ._preview_layer import preview_data, preview_place
 from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
 from ._region_flaw import region_flaw
@@ -19,14 +21,10 @@ from ._suggest import suggest
 from ._world import placement
 from ._write import (
     MULTISCALE_FROM,
-    Destination,
     LayerData,
     as_levels,
-    destination,
     layer_data,
     limits_of,
-    preview_data,
-    preview_place,
     provenance,
 )
 

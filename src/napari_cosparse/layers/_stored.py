@@ -7,9 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ._destination import Destination
 from ._record import METADATA_KEY, make_record
 from ._world import is_physical, world_matrix
-from ._write import Destination, LayerData, limits_of
+from ._write import LayerData, limits_of
 
 STRAIGHT = 1e-9  # of the largest entry: what counts as no rotation or shear
 
