@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import affine_transform, gaussian_filter
 
 from napari_cosparse.core.registration._concentration import BETTER, NOTHING
 from napari_cosparse.core.registration._frame import Frame
@@ -69,6 +69,18 @@ def test_a_caption_does_not_hide_that_the_images_are_moved():
     fixed, moving = stamped(large[40:280, 40:360]), stamped(-large[60:300, 10:330])
     found = run(fixed, moving, verdict=True)
     assert not found.trusted or error(found.matrix, motion(0, (-20, 30), shape=SHAPE), SHAPE) < 1
+
+
+@pytest.mark.parametrize(("angle", "shift"), [(2, (-12, 9)), (-3, (14, -6))])
+def test_a_caption_does_not_hide_that_soft_images_are_moved_a_little(angle, shift):
+    """The strip outshines what the images show, and the true place is near it."""
+    large = 255 * (noise(5, 9, (380, 460)) > 0) + 120 * noise(6, 14, (380, 460))
+    large, truth = gaussian_filter(large, 2), motion(angle, shift, shape=SHAPE)
+    back = np.linalg.inv(truth)
+    moved = affine_transform(-large, back[:2, :2], back[:2, 2] + 70, SHAPE, order=1)
+    fixed = large[70:310, 70:390]
+    found = run(stamped(fixed), stamped(moved + 20 * noise(7)), verdict=True)
+    assert not found.trusted or error(found.matrix, truth, SHAPE) < 1
 
 
 def test_a_caption_on_related_images_is_no_harm():

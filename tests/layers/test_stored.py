@@ -60,6 +60,15 @@ def test_place_is_told_as_ome_zarr_knows_it():
     assert store_place(where_of())["units"] == (None, None)
 
 
-@pytest.mark.parametrize("place", [{"rotate": 5}, {"shear": [0.1]}, {"scale": (1, -1)}])
-def test_places_that_ome_zarr_does_not_know_are_left_out(place):
-    assert store_place(where_of(**place)) == {}
+@pytest.mark.parametrize("place", [{"rotate": 5}, {"scale": (1, -1)}, {"rotate": 180}])
+def test_of_places_that_ome_zarr_does_not_know_the_pixel_size_is_kept(place):
+    where = where_of(units="um", **{"scale": (0.5, 0.25), **place})
+    size = np.abs(place.get("scale", (0.5, 0.25)))
+    told = store_place(where)
+    assert told["pixel_size"] == pytest.approx(tuple(size))
+    assert told["units"] == ("micrometer", "micrometer")
+    assert "position" not in told
+
+
+def test_of_axes_that_are_mixed_and_have_different_units_nothing_is_told():
+    assert store_place(where_of(rotate=5, units=("mm", "um"))) == {}

@@ -79,7 +79,9 @@ def test_learned_pair_is_what_python_gives_and_is_shown_and_saved(
     record = left.metadata[METADATA_KEY]
     assert record["inputs"]["u0"]["name"] == "photo"
     assert record["parameters"]["seed"] == 0
-    assert "Condition" in filled.diagnostics.text()
+    rates = expected.diagnostics.summary()
+    times = rates["matched"] / rates["shuffled"]
+    assert f"{times:.2f} times as often as in shuffled pairs" in filled.diagnostics.text()
     assert len(filled.coupling.lines["matched"]) == 18
     assert filled.plot.lines[""] == pytest.approx(expected.history)
     filled.save(str(tmp_path / "mine"))

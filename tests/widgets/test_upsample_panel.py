@@ -288,7 +288,7 @@ def test_stack_is_upsampled_plane_by_plane(panel, viewer, scene, run):
 @pytest.mark.parametrize(
     ("row", "text", "word"),
     [
-        ("noise", "abc", "noise 'abc' is not a number"),
+        ("noise", "abc", "noise 'abc' must be one number"),
         ("noise", "-1", "noise -1"),
         ("factor", "4, x", "factor '4, x'"),
         ("origin", "500", "does not lie on the guide"),

@@ -16,7 +16,7 @@ from ._region_flaw import region_flaw
 from ._regions import mask_on, point_pairs, points_on
 from ._reopen import file_name, layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
-from ._stored import store_place, stored_data
+from ._stored import is_straight, store_place, stored_data
 from ._suggest import suggest
 from ._world import placement
 from ._write import (
@@ -52,6 +52,7 @@ __all__ = [
     "grid_placement",
     "in_units_of",
     "input_record",
+    "is_straight",
     "known_planes",
     "layer_data",
     "layer_recipe",

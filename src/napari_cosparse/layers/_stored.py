@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._destination import Destination
 from ._record import METADATA_KEY, make_record
@@ -94,19 +95,34 @@ def store_place(where: Destination) -> dict[str, Any]:
     Returns
     -------
     dict
-        Pixel size, units and position of rows and columns, keywords of `upsample_to_store`; empty
-        where the result is turned, sheared or mirrored, which OME-Zarr cannot say.
+        Pixel size, units and position of rows and columns, keywords of `upsample_to_store`. Where
+        the result is turned, sheared or mirrored, which OME-Zarr cannot say, no position, and
+        nothing if the axes that are mixed then have different units.
     """
     state: Mapping[str, Any] = where.placement
     world = world_matrix(dict(state))
     plane = world[-3:-1, -3:-1]
-    size = np.diag(plane)
-    if np.abs(plane - np.diag(size)).max() > STRAIGHT * np.abs(plane).max() or (size <= 0).any():
-        return {}
-    units = tuple(str(unit) if is_physical(unit) else None for unit in state["units"][-2:])
-    position = world[-3:-1, -1]
-    return {
-        "pixel_size": tuple(size.tolist()),
-        "units": units,
-        "position": tuple(position.tolist()),
+    told = {
+        "pixel_size": tuple(np.linalg.norm(plane, axis=0).tolist()),
+        "units": tuple(str(unit) if is_physical(unit) else None for unit in state["units"][-2:]),
     }
+    if is_straight(plane):
+        return told | {"position": tuple(world[-3:-1, -1].tolist())}
+    return told if len(set(told["units"])) == 1 else {}
+
+
+def is_straight(plane: NDArray[np.float64]) -> bool:
+    """Say whether rows and columns run along the axes of the world.
+
+    Parameters
+    ----------
+    plane : ndarray, shape (2, 2)
+        Maps steps of a pixel to the world.
+
+    Returns
+    -------
+    bool
+        False where they are turned, sheared or mirrored.
+    """
+    size = np.diag(plane)
+    return bool((size > 0).all() and np.abs(plane - np.diag(size)).max() <= STRAIGHT * size.max())

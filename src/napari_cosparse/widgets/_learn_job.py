@@ -104,13 +104,15 @@ def diagnostics_text(summary: dict[str, float | None]) -> str:
     shares = ("matched", "shuffled", "activity_u", "activity_v")
     forms = {name: ".1%" if name in shares else ".3g" for name in summary}
     told = {n: "unknown" if v is None else f"{v:{forms[n]}}" for n, v in summary.items()}
+    matched, shuffled = summary["matched"], summary["shuffled"]
+    told["times"] = f"{matched / shuffled:.2f}" if matched and shuffled else "unknown"
     return (
         "Coupling: where an atom of U is silent (near 0), its partner in V is too on {matched} of "
-        "the patches; in shuffled pairs on {shuffled}. Equal: not coupled.\n"
+        "the patches, {times} times as often as in shuffled pairs (1: not coupled).\n"
         "Atoms are silent on {activity_u} of the patches in U, {activity_v} in V.\n"
         "Most alike two atoms: {coherence_u} in U, {coherence_v} in V (1: the same).\n"
-        "Condition: {condition_u} of U, {condition_v} of V (1: all structures are seen "
-        "alike; large: some hardly)."
+        "Condition: {condition_u} of U, {condition_v} of V (1: all structures are seen alike; "
+        "large: some hardly)."
     ).format(**told)
 
 

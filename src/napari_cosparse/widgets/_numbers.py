@@ -32,12 +32,12 @@ def parse_number(what: str, text: str) -> float | None:
     """
     found = parse_numbers(what, text)
     if isinstance(found, tuple):
-        raise InputError(f"{what} {text!r} is two numbers; write one like 0.5, with a point")
+        raise InputError(f"{what} {text!r} is two numbers; write one like 0.5")
     return found
 
 
 def parse_numbers(what: str, text: str) -> Numbers | None:
-    """Read one number, or two with a comma between them.
+    """Read one number, or two with a comma or a blank between them.
 
     Parameters
     ----------
@@ -54,49 +54,28 @@ def parse_numbers(what: str, text: str) -> Numbers | None:
     Raises
     ------
     InputError
-        It is neither, or too large.
+        It is neither, too large, or may be meant as either.
     """
-    parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
+    parts = [part for part in re.split(r"[\s,;]+", text) if part]
     if not parts:
         return None
+    if re.fullmatch(r"\s*-?0,\d+\s*", text):
+        raise InputError(
+            f"{what} {text!r} may be one number or two: write {'.'.join(parts)} or "
+            f"{', '.join(parts)}"
+        )
     try:
         numbers = [float(part) for part in parts]
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2):
         raise InputError(
-            f"{what} {text!r} is not a number; write one like 0.5, or leave the field empty"
+            f"{what} {text!r} must be one number like 0.5, or two like 4, 2 where rows and columns "
+            "differ (or empty)"
         )
     if np.isinf(numbers).any() and "inf" not in text.lower():
         raise InputError(f"{what} {text!r} is too large a number")
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
-
-
-def parse_factor(text: str) -> Numbers | None:
-    """Read one factor, or one along rows and one along columns.
-
-    Parameters
-    ----------
-    text : str
-        What was typed.
-
-    Returns
-    -------
-    float, tuple of float, or None
-        None for an empty field.
-
-    Raises
-    ------
-    InputError
-        It is neither, or has a comma for a decimal point.
-    """
-    numbers = parse_numbers("factor", text)
-    if isinstance(numbers, tuple) and numbers[0] == 0:
-        raise InputError(
-            f"factor {text!r} is 0 along the rows: a comma parts rows and columns; write decimals "
-            "with a point, like 0.5"
-        )
-    return numbers
 
 
 def parse_matrix(what: str, text: str) -> NDArray[np.float64] | None:

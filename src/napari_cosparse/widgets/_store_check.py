@@ -8,14 +8,17 @@ from pathlib import Path
 from napari.layers import Layer
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.layers import METADATA_KEY, MULTISCALE_FROM, match_stacks
+from napari_cosparse.layers import METADATA_KEY, MULTISCALE_FROM, Grid, is_straight, match_stacks
 
 from ._job import Pair
 
 ENDING, OME, PARTIAL = ".zarr", ".ome.zarr", ".partial"
 MARKS = ("zarr.json", ".zarray", ".zgroup")
 REPLACE = "Replace what is there"  # text of the row
-UNFINISHED = "An interrupted run lies beside the store: the same run goes on from there."
+UNFINISHED = (
+    "An interrupted run lies beside the store: the same run goes on from there. One of other "
+    f"layers or settings is refused, unless {REPLACE!r} is ticked."
+)
 
 
 def check_store(pair: Pair, path: str, *, overwrite: bool) -> None:
@@ -109,15 +112,15 @@ def unfinished(path: str | Path) -> bool:
     return bool(str(path)) and Path(f"{path}{PARTIAL}").is_dir()
 
 
-def store_remarks(path: str, shape: tuple[int, int]) -> str:
+def store_remarks(path: str, grid: Grid) -> str:
     """Say what is good to know of a store that can be written.
 
     Parameters
     ----------
     path : str
         The store; empty for none.
-    shape : tuple of int
-        Rows and columns of the result.
+    grid : Grid
+        Of the result.
 
     Returns
     -------
@@ -125,7 +128,12 @@ def store_remarks(path: str, shape: tuple[int, int]) -> str:
         Sentences; empty as a rule.
     """
     told = [UNFINISHED] if unfinished(path) else []
-    if path and not path.lower().endswith(OME) and max(shape) > MULTISCALE_FROM:
+    if path.lower().endswith(OME) and not is_straight(grid.matrix[:2, :2]):
+        told.append(
+            "The store keeps the pixel size. OME-Zarr cannot say how the guide is turned, sheared "
+            "or mirrored, nor where the result lies then: only the layer knows."
+        )
+    if path and not path.lower().endswith(OME) and max(grid.shape) > MULTISCALE_FROM:
         told.append(
             "The store will have no coarser levels, so napari reads all of a plane to show it: end "
             "the name in .ome.zarr."

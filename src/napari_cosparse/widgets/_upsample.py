@@ -117,7 +117,7 @@ class UpsamplePanel(PairPanel):
         self._previewable = True
         if output.store:
             check_store(pair, self._store, overwrite=bool(self.form.overwrite.value))
-        stored = store_remarks(self._store, pair.guide_grid.shape)
+        stored = store_remarks(self._store, pair.guide_grid)
         told = pair_text(pair, settings), remarks(pair, settings), output.reason, stored
         return " ".join(filter(None, told))
 

@@ -13,7 +13,6 @@ from ._form import Form
 from ._numbers import (
     Numbers,
     matrix_text,
-    parse_factor,
     parse_matrix,
     parse_number,
     parse_numbers,
@@ -118,7 +117,7 @@ class UpsampleForm(Form):
             A number cannot be read or breaks a rule.
         """
         return Settings(
-            factor=parse_factor(self.factor.value),
+            factor=parse_numbers("factor", self.factor.value),
             origin=_two(parse_numbers("origin", self.origin.value)),
             transform=parse_matrix("transform", self.transform.value),
             phase=self.phase.value,

@@ -143,7 +143,7 @@ def _unmistaken(scene: Scene, order: Order, outcome: Outcome) -> Steps:
     """Take trust back where only a caption agrees, or a neighbour one period away as well."""
     answer, verdict = outcome.answer, outcome.verdict
     if verdict.trusted:
-        places = yield from elsewhere(scene, answer.tau, order.plan)
+        places = yield from elsewhere(scene, answer.tau, order.plan, order.before)
         verdict = in_few_places(verdict, *places)
     if verdict.trusted and np.isfinite(answer.margin):
         verdict = one_of_many(verdict, *repeated(scene, answer.tau))

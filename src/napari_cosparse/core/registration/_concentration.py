@@ -20,6 +20,7 @@ from ._cells import Cells, Places, cells_of, without
 from ._frame import Matrix
 from ._motions import distance
 from ._scene import Scene
+from ._start import Candidate
 from ._starts import Plan, search_starts
 from ._structure import structured
 
@@ -31,13 +32,14 @@ ALIKE = 0.7  # how well they agree there: burnt-in .74 to 1, CT, MR and PET of a
 CHANCE = 9.0  # deviations: noise around a few objects reaches 8.2
 TURNED = 3.0  # pixels at the corners: what is burnt in is not turned, sheared or scaled
 TURN = 15.0  # degrees about the answer that are searched again
-NEAR = 0.06  # of the larger side: starts nearer than this are the same place
+NEAR = 3.0  # pixels of the level that is searched: nearer starts are the same place
+AS_GOOD = 0.8  # of the best score: the rest need not fit best there, as its rotations are few
 BETTER = "another place fits the rest better"
 NOTHING = "nothing in the rest speaks for it"
 
 
 def elsewhere(
-    scene: Scene, tau: Matrix, plan: Plan
+    scene: Scene, tau: Matrix, plan: Plan, before: Matrix
 ) -> Generator[Progress, None, tuple[float, str]]:
     """Say how concentrated the agreement is, and whether the rest of the picture contradicts.
 
@@ -49,6 +51,8 @@ def elsewhere(
         The answer.
     plan : Plan
         How starts were looked for.
+    before : ndarray, shape (3, 3)
+        Where the images lay.
 
     Yields
     ------
@@ -70,12 +74,24 @@ def elsewhere(
     rest = without(scene, _agreeing(cells, few), cells.side)
     around = replace(plan, max_rotation=TURN, max_scale=1.0, linear=tau[:2, :2])
     starts = yield from search_starts(rest, "both", around)  # by edges, whatever found the answer
-    if not starts or distance(scene, starts[0].tau, tau) <= NEAR * max(scene.frame.shape_fixed):
-        return share, ""
-    if starts[0].score >= CHANCE:
-        return share, BETTER
-    # before a plain background few objects are all that there is
-    return share, NOTHING if structured(rest, tau) else ""
+    return share, _contradiction(rest, tau, starts, before)
+
+
+def _contradiction(rest: Scene, tau: Matrix, starts: list[Candidate], before: Matrix) -> str:
+    """Say what speaks against an answer in the rest of the picture."""
+    near = NEAR * rest.fixed[rest.start_level].scale
+    best = max(starts, key=lambda start: start.score, default=None)
+    if best is None or any(
+        start.score >= AS_GOOD * best.score and distance(rest, start.tau, tau) <= near
+        for start in starts
+    ):
+        return ""
+    if best.score < CHANCE:
+        # before a plain background few objects are all that there is
+        return NOTHING if structured(rest, tau) else ""
+    # where the images lay agrees what is burnt in: no reproach to an answer elsewhere
+    burnt = distance(rest, best.tau, before) <= near < distance(rest, tau, before)
+    return "" if burnt else BETTER
 
 
 def _agreeing(cells: Cells, few: Places) -> NDArray[np.bool_]:
