@@ -101,6 +101,15 @@ def test_every_setting_of_the_core_has_the_same_name_and_default():
     assert all(keywords[name].default == fields[name].default for name in shared)
 
 
+def test_signatures_are_those_that_can_be_called():
+    shown = inspect.signature(api.register).parameters
+    assert shown["operators"].default == "intensity-nir"
+    assert "map_" not in shown
+    assert "map_" not in (api.register.__doc__ or "")
+    assert {"threads", "group", "verdict"} <= set(shown)
+    assert {"level", "threads", "noise"} <= set(inspect.signature(api.upsample).parameters)
+
+
 @pytest.mark.parametrize("call", [api.upsample, api.upsample_steps])
 def test_wrong_input_is_refused_at_the_call(call):
     with pytest.raises(InputError, match="nothing-of-the-kind"):

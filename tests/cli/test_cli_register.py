@@ -201,6 +201,31 @@ def test_what_is_not_trusted_moves_nothing(run, register, images, tmp_path, name
     assert json.loads((tmp_path / "x.tif.json").read_text())["parameters"]["forced"]
 
 
+def test_transform_of_an_earlier_run_is_not_applied_after_one_that_failed(
+    run, register, images, tmp_path
+):
+    pair, out = (images / "fixed.png", images / "moving.tif"), tmp_path / "t.tfm"
+    assert run("register", *pair, "-o", out)[0] == 0
+    register["answer"] = Found(MATRIX, trusted=False, because="only 11 % overlap")
+    assert run("register", *pair, "-o", out)[0] == 3
+    like = ("--like", images / "fixed.png")
+    code, _, errors = run("apply", out, pair[1], "-o", tmp_path / "x.tif", *like)
+    assert (code, "only 11 % overlap" in errors[0]) == (3, True)
+    assert not (tmp_path / "x.tif").exists()
+
+
+def test_pixel_sizes_come_from_the_record_beside_the_transform(run, register, images, tmp_path):
+    sizes = {"pixel_size_fixed": (0.5, 0.5), "pixel_size_moving": (0.25, 0.5)}
+    register["answer"] = Found(MATRIX, **sizes)
+    out = tmp_path / "t.tfm"
+    assert run("register", images / "fixed.png", images / "moving.tif", "-o", out)[0] == 0
+    like = ("--like", images / "fixed.png")
+    assert run("apply", out, images / "moving.tif", "-o", tmp_path / "x.tif", *like)[0] == 0
+    moving = read_image(images / "moving.tif")
+    expected = apply_transform(moving, MATRIX, shape=SHAPE)
+    np.testing.assert_allclose(read_image(tmp_path / "x.tif"), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

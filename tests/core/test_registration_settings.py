@@ -33,7 +33,7 @@ LINE = np.array([[0.0, 1], [2, 5], [3, 7]])
         ({"seed": 1.5}, "seed 1.5"),
         ({"invalid": (1, 2, 3)}, "invalid .* must be two values"),
         ({"initial": np.eye(2)}, r"initial has shape \(2, 2\).*\(3, 3\)"),
-        ({"initial": np.full((3, 3), np.nan)}, "initial .*finite"),
+        ({"initial": np.full((3, 3), np.nan)}, "initial has values that are not finite"),
         ({"initial": "identity"}, "initial is no matrix"),
         ({"initial": np.diag([1.0, 0, 1])}, "initial .*invertible"),
         ({"initial": np.array([[1, 0, 0], [0, 1, 0], [5, 5, 1.0]])}, "initial .*last row"),
@@ -54,6 +54,25 @@ def test_message_names_the_culprit(keywords, says):
         RegisterSettings(**keywords)
     with pytest.raises(InputError, match=says):
         run(np.zeros((20, 20)), np.zeros((20, 20)), **keywords)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "says"),
+    [
+        ({"region": (0, 0, 100)}, r"region \(0, 0, 100\) must be four whole numbers"),
+        ({"region": (0, 0, 50.5, 50)}, "region .* must be four whole numbers"),
+        ({"region": (0, 0, 5, 5)}, "region .* has 5 x 5 pixels; registration needs at least 16"),
+        ({"fixed": np.zeros(40)}, r"the fixed image has shape \(40,\); it must be"),
+        ({"moving": None}, r"the moving image has shape \(\); it must be"),
+        ({"mask_fixed": np.full((112, 160), "a")}, "mask of the fixed image has type <U1"),
+    ],
+)
+def test_images_masks_and_regions_of_a_wrong_kind_are_refused(keywords, says):
+    fixed, moving = moved_pair()
+    images = [keywords.get("fixed", fixed), keywords.get("moving", moving)]
+    others = {name: value for name, value in keywords.items() if name not in ("fixed", "moving")}
+    with pytest.raises(InputError, match=says):
+        run(*images, **others)
 
 
 def test_start_that_mirrors_is_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from functools import wraps
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +11,10 @@ from napari_cosparse.core import registration
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.registration import Registered
 
-from ._shared import check_keywords, in_threads, keywords_of
+from ._shared import check_keywords, facade, in_threads, keywords_of
 
 
-@wraps(registration.apply_transform)
+@facade(registration.apply_transform)
 def apply_transform(
     image: ArrayLike,
     matrix: ArrayLike | Registered,

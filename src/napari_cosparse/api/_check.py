@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from napari_cosparse.core import reconstruction
 from napari_cosparse.core.reconstruction import Alignment
 
-from ._shared import check_keywords, check_transform, keywords_of
+from ._shared import check_keywords, check_transform, facade, keywords_of
 
 
-@wraps(reconstruction.check_target)
+@facade(reconstruction.check_target)
 def check_target(
     target: Any,  # noqa: ANN401 - anything like an array
     guide: Any,  # noqa: ANN401
@@ -31,7 +30,7 @@ def check_target(
     )
 
 
-@wraps(reconstruction.check_alignment)
+@facade(reconstruction.check_alignment)
 def check_alignment(target: Any, guide: Any, tolerance: float = 2.0) -> Alignment:  # noqa: ANN401
     """Check images of any kind that `upsample` takes."""
     from napari_cosparse.tiles import gather_both

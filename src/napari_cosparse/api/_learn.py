@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,12 @@ from napari_cosparse.core import operators as learning
 from napari_cosparse.core.operators import Learned, LearnSettings, make_settings
 from napari_cosparse.core.progress import Progress, drain
 
-from ._shared import check_keywords, keywords_of
+from ._shared import check_keywords, facade, keywords_of
 
 SHOWN = 5  # numbers of pairs in a warning
 
 
-@wraps(learning.learn_operators)
+@facade(learning.learn_operators)
 def learn_operators(
     pairs: Sequence[tuple[Any, Any]],
     *,

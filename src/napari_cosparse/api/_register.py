@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.registration import RegisterSettings, Registration
 from napari_cosparse.io import load_operators
 
-from ._shared import REGISTER_OPERATORS, check_keywords, in_threads
+from ._shared import REGISTER_OPERATORS, check_keywords, facade, in_threads
 
 
-@wraps(registration.register)
+@facade(registration.register)
 def register(
     fixed: Any,  # noqa: ANN401 - anything like an array
     moving: Any,  # noqa: ANN401

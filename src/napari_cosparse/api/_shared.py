@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from inspect import signature
-from typing import Any
+from functools import wraps
+from inspect import Signature, signature
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -64,6 +66,37 @@ def check_transform(value: Any) -> None:  # noqa: ANN401 - whatever was given
             "guide pixel (row, column, 1) to target pixel; load_transform(FILE).matrix reads one "
             "from a file"
         )
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+MAP = re.compile(r"^    map_ : .*\n(?:        .*\n)+", re.MULTILINE)
+THREADS = "    threads : int, optional\n        Number of threads; all cores if None.\n"
+
+
+def facade(core: Callable[..., Any]) -> Callable[[F], F]:
+    """Document a function as the one of the core that it calls, with what is its own.
+
+    Parameters
+    ----------
+    core : callable
+        Whose parameters and docstring are told, but for the map that runs tiles.
+
+    Returns
+    -------
+    callable
+        Decorator.
+    """
+
+    def decorate(function: F) -> F:
+        own, theirs = signature(function).parameters, signature(core).parameters
+        told = [own.get(name, part) for name, part in theirs.items() if name != "map_"]
+        told += [p for n, p in own.items() if n not in theirs and p.kind is p.KEYWORD_ONLY]
+        made = wraps(core)(function)
+        made.__signature__ = Signature(told)  # type: ignore[attr-defined]
+        made.__doc__ = MAP.sub(THREADS, core.__doc__ or "")
+        return cast("F", made)
+
+    return decorate
 
 
 def check_keywords(

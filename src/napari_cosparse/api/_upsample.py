@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import Settings, Upsampled
 from napari_cosparse.io import load_operators
 
-from ._shared import DEFAULT_OPERATORS, check_keywords, check_transform, in_threads
+from ._shared import DEFAULT_OPERATORS, check_keywords, check_transform, facade, in_threads
 
 
-@wraps(reconstruction.upsample)
+@facade(reconstruction.upsample)
 def upsample(
     target: ArrayLike,
     guide: ArrayLike,

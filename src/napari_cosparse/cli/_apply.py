@@ -85,7 +85,24 @@ def _load(arguments: Namespace) -> Transform:
             f"{arguments.transform} is in pixels; leave --pixel-size-fixed and --pixel-size-moving "
             "out"
         )
-    return load_transform(arguments.transform, **sizes)
+    record = _record_beside(arguments.transform)
+    if record is None:
+        return load_transform(arguments.transform, **sizes)
+    if not (record.trusted or arguments.force):
+        return record  # of a later run, which did not write the transform again
+    known = {name: getattr(record, name) for name in ("pixel_size_fixed", "pixel_size_moving")}
+    return load_transform(arguments.transform, **{**known, **sizes})
+
+
+def _record_beside(path: Path) -> Transform | None:
+    """Read what `register` has written beside a transform of a format that says less."""
+    record = record_path(path)
+    if path.suffix.lower() == ".json" or not record.is_file():
+        return None
+    try:
+        return load_transform(record)
+    except InputError:  # of something else
+        return None
 
 
 def _order(arguments: Namespace, channels: int) -> str:

@@ -14,6 +14,7 @@ from napari_cosparse.core.rounding import to_type
 
 from ._arrays import write
 from ._blocks import Job, Place, marker
+from ._digest import Digest
 from ._plan import Plan, Span
 
 
@@ -33,7 +34,7 @@ def blend_block(job: Job, place: Place) -> Generator[None, None, None]:
         After each of them.
     """
     parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
-    array = zarr.open_array(job.folder.inside / job.result, mode="r+")
+    array, digest = zarr.open_array(job.folder.inside / job.result, mode="r+"), Digest()
     rows, columns = (span.core for span in job.spans(place))
     for first in range(rows.start, rows.stop, job.plan.chunk[0]):
         band = slice(first, min(first + job.plan.chunk[0], rows.stop))
@@ -41,8 +42,38 @@ def blend_block(job: Job, place: Place) -> Generator[None, None, None]:
         values = to_type(blended, job.dtype, unknown=job.unknown or 0)
         where = _where(job.layers[place[0]].result, band, columns)
         write(array, where, values, job.describe(place))
+        digest.add(values)
         yield
-    job.folder.write_json(f"blended/{marker(place)}", _disagreement(parts, job, place))
+    notes = _disagreement(parts, job, place) | {"digest": digest.text}
+    job.folder.write_json(f"blended/{marker(place)}", notes)
+
+
+def is_blended(job: Job, place: Place) -> bool:
+    """Say whether an earlier run has written a block, and what it wrote is whole.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    place : tuple of int
+        Which block.
+
+    Returns
+    -------
+    bool
+    """
+    notes, digest = job.folder.read_json(f"blended/{marker(place)}"), Digest()
+    if notes is None:
+        return False
+    rows, columns = (span.core for span in job.spans(place))
+    try:
+        array = zarr.open_array(job.folder.inside / job.result, mode="r")
+        for first in range(rows.start, rows.stop, job.plan.chunk[0]):
+            band = slice(first, min(first + job.plan.chunk[0], rows.stop))
+            digest.add(np.asarray(array[_where(job.layers[place[0]].result, band, columns)]))
+    except Exception:  # noqa: BLE001 - whatever is wrong with a chunk, the block is written again
+        return False
+    return digest.text == notes.get("digest")
 
 
 def _blended(

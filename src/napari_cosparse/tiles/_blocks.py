@@ -18,6 +18,7 @@ from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.core.reconstruction import Scalars, Settings, upsample_steps
 
 from ._arrays import write
+from ._digest import Digest
 from ._folder import Folder
 from ._lie import block_samples, block_settings, count_on_guide
 from ._look import known_samples
@@ -50,7 +51,8 @@ class Job:
     target: Source
     guide: Source
     operators: OperatorPair
-    settings: Settings
+    settings: Settings  # without weights
+    weights: Any  # NDArray, zarr.Array or None: confidence of the samples
     factor: tuple[float, float]
     reach: float
     turned: NDArray[np.float64] | None  # guide pixel to sample, unless factor and origin say it
@@ -121,12 +123,43 @@ def solve_block(
         for axis in (rows, columns)
     )
     kept = image[cut]
-    parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r+")
+    parts, digest = zarr.open_array(job.folder.inside / "parts.zarr", mode="r+"), Digest()
     for first in range(0, kept.shape[0], PART):
         band = slice(first, min(first + PART, kept.shape[0]))
         write(parts, (*place, band, slice(kept.shape[1])), kept[band], job.describe(place))
+        digest.add(kept[band])
         yield Progress("keeping the block", 1, 1)
-    job.folder.write_json(f"solved/{marker(place)}", notes)
+    job.folder.write_json(f"solved/{marker(place)}", notes | {"digest": digest.text})
+
+
+def is_solved(job: Job, place: Place) -> bool:
+    """Say whether an earlier run has solved a block, and what it kept is whole.
+
+    Zarr takes chunks that are lost for empty ones.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    place : tuple of int
+        Which block.
+
+    Returns
+    -------
+    bool
+    """
+    notes, digest = job.folder.read_json(f"solved/{marker(place)}"), Digest()
+    if notes is None:
+        return False
+    rows, columns = (span.kept.stop - span.kept.start for span in job.spans(place))
+    try:
+        parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
+        for first in range(0, rows, PART):
+            band = slice(first, min(first + PART, rows))
+            digest.add(np.asarray(parts[(*place, band, slice(columns))]))
+    except Exception:  # noqa: BLE001 - whatever is wrong with a chunk, the block is solved again
+        return False
+    return digest.text == notes.get("digest")
 
 
 def _solve(
@@ -141,9 +174,10 @@ def _solve(
         samples = slice(0, job.target.plane[0]), slice(0, job.target.plane[1])
     yield READING
     target = read_target(job.target, layer.target, *samples)
-    weights = None if job.settings.weights is None else job.settings.weights[samples]
+    weights = None if job.weights is None else np.asarray(job.weights[samples])
     known = known_samples(target, job.settings.invalid, weights)
-    settings = block_settings(job.settings, (rows, columns), samples, job.factor, job.turned)
+    spans, lie = (rows, columns), (job.factor, job.turned)
+    settings = block_settings(job.settings, spans, samples, *lie, weights)
     if layer.whole is None:
         return _nothing(shape), {"known": 0}
     if not known.any():

@@ -210,7 +210,12 @@ class Folder:
         _write_bytes(self.inside / name, content)
 
     def remove(self) -> None:
-        """Delete the folder, if it is there."""
+        """Delete the folder, if it is there; first what says which job it is of.
+
+        A kill in the middle leaves no folder that another run would go on from.
+        """
+        if self.path.is_dir() and not self.path.is_symlink():
+            (self.path / JOB).unlink(missing_ok=True)
         for last in (False, False, True):
             try:
                 if self.path.exists():
@@ -232,12 +237,15 @@ class Folder:
         Returns
         -------
         dict or None
-            None if it is not there.
+            None if it is not there, or damaged.
         """
         place = self.inside / name
         if not place.exists():
             return None
-        content: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+        try:
+            content: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+        except ValueError:  # damaged: as if it had not been written
+            return None
         return content
 
     def finish(self, result: str, *, overwrite: bool) -> None:

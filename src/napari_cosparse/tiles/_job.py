@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -40,15 +41,19 @@ def make_job(work: Work, found: list[Found]) -> Generator[None, None, Job]:
     result_place = "result/0" if work.ome else "result"
     remote = work.client is not None or work.processes
     target, guide = work.target, work.guide
+    weights: Any = work.settings.weights
     if remote:
         target, guide = (yield from _copied(work, target)), (yield from _copied(work, guide))
+        if weights is not None:
+            weights = yield from spill(work.folder, "weights", [(..., weights)], weights)
     job = Job(
         str(work.output.absolute()),
         work.folder.run,
         target,
         guide,
         work.operators,
-        work.settings,
+        replace(work.settings, weights=None),
+        weights,
         work.factor,
         work.reach,
         work.turned,

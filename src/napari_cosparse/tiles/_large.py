@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from napari_cosparse.core.errors import ApartError
 from napari_cosparse.core.operators import OperatorPair
@@ -12,8 +12,8 @@ from napari_cosparse.core.progress import Progress, reported
 from napari_cosparse.core.reconstruction import Settings
 
 from ._as_source import as_source
-from ._blend import blend_block
-from ._blocks import Job, Place, marker
+from ._blend import blend_block, is_blended
+from ._blocks import Job, Place, is_solved, marker
 from ._checks import check_called, check_count, check_sizes, two_of
 from ._colour import target_source
 from ._describe import fingerprint, notes_of, outline
@@ -24,8 +24,10 @@ from ._output import as_output, check_output
 from ._sources import Colour
 from ._stored import Stored
 from ._survey import UNITS, survey
-from ._threads import Asked
+from ._threads import Asked, stop_if
 from ._work import Work
+
+R = TypeVar("R")
 
 
 def store_steps(
@@ -101,10 +103,24 @@ def _work_through(
     places = [(p, i, j) for p in range(len(found)) for i, j in job.plan.blocks]
     done = yield from _solve(work, job, places)
     _check_solved(job, places)
-    yield from _blend(job, places)
+    yield from _asking(_blend(job, places), work.cancelled)
     total = UNITS * (len(places) + 1)
     ending = finish(work, job, places, done if resumed else 0, overwrite=overwrite)
-    return (yield from reported(ending, Progress("writing coarser levels", total, total)))
+    levels = reported(ending, Progress("writing coarser levels", total, total))
+    return (yield from _asking(levels, work.cancelled))
+
+
+def _asking(
+    steps: Generator[Progress, None, R], cancelled: Asked | None
+) -> Generator[Progress, None, R]:
+    """Ask before each step whether to stop."""
+    while True:
+        stop_if(cancelled)
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            return cast("R", end.value)
+        yield step
 
 
 def _check_solved(job: Job, places: list[Place]) -> None:
@@ -117,7 +133,10 @@ def _check_solved(job: Job, places: list[Place]) -> None:
 
 def _solve(work: Work, job: Job, places: list[Place]) -> Generator[Progress, None, int]:
     """Solve the blocks that are not solved yet; return how many were."""
-    open_places = [p for p in places if job.folder.read_json(f"solved/{marker(p)}") is None]
+    open_places = []
+    for place in places:
+        stop_if(work.cancelled)
+        open_places += [] if is_solved(job, place) else [place]
     done = len(places) - len(open_places)
     if open_places:
         for share in work.solve(job, open_places):
@@ -133,5 +152,5 @@ def _blend(job: Job, places: list[Place]) -> Generator[Progress, None, None]:
         name = f"writing block {number + 1} of {len(places)}"
         writing = Progress(name, step, UNITS * (len(places) + 1))
         yield writing
-        if job.folder.read_json(f"blended/{marker(where)}") is None:
+        if not is_blended(job, where):
             yield from reported(blend_block(job, where), writing)

@@ -53,6 +53,7 @@ def block_settings(
     samples: Slices,
     factor: tuple[float, float],
     turned: NDArray[np.float64] | None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Settings:
     """Make the settings of a block's own solve.
 
@@ -68,12 +69,13 @@ def block_settings(
         Distances of two samples, in guide pixels.
     turned : ndarray, shape (3, 3), or None
         Guide pixel to sample, if the target is turned against the guide.
+    weights : ndarray, shape (m, m2), optional
+        Of the block's samples.
 
     Returns
     -------
     Settings
     """
-    weights = None if settings.weights is None else settings.weights[samples]
     rows, columns = spans
     if turned is None:
         return replace(

@@ -107,10 +107,8 @@ def decide(scene: Scene, order: Order) -> Steps:
     """
     first = "both" if order.measure == "auto" else order.measure
     outcome = yield from _upright(scene, first, order)
-    if not order.verdict:
-        return outcome
     outcome = yield from _unmistaken(scene, order, outcome)
-    if outcome.verdict.trusted and not outcome.verdict.doubtful:
+    if not order.verdict or (outcome.verdict.trusted and not outcome.verdict.doubtful):
         return outcome
     # a part of a mirror image may fit by chance or symmetry; mirrored back, all of it fits
     return (yield from _look_into_mirror(scene, first, order, outcome))

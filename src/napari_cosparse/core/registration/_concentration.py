@@ -27,10 +27,9 @@ from ._structure import structured
 FEW = 0.05  # of the cells: those that are weighed
 LEFT_OUT = 0.1  # of the cells: those that are left out, and what hangs on them and agrees
 AS_WELL = 0.5  # of the mean of the few: so much does the rest of a frame agree, at least
-SUSPECT = 0.26  # of the agreement in few cells: burnt-in .27 to .84, photographs up to .25
-ALIKE = 0.7  # how well they agree there: burnt-in .74 to 1, CT, MR and PET of a head up to .64
+SUSPECT = 0.26  # of the agreement in few cells: burnt-in .27 to .86, photographs up to .27
+ALIKE = 0.7  # how well they agree there: burnt-in .74 to 1, CT and MR of a head less
 CHANCE = 9.0  # deviations: noise around a few objects reaches 8.2
-TURNED = 3.0  # pixels at the corners: what is burnt in is not turned, sheared or scaled
 TURN = 15.0  # degrees about the answer that are searched again
 NEAR = 3.0  # pixels of the level that is searched: nearer starts are the same place
 AS_GOOD = 0.8  # of the best score: the rest need not fit best there, as its rotations are few
@@ -64,12 +63,12 @@ def elsewhere(
         Share of the agreement of edges in the best twentieth of the picture.
     rest : str
         How the picture contradicts without the cells that agree most; empty if it does not. Asked
-        only where the answer is a shift, the share large and the agreement there as of one picture.
+        only where the share is large and the agreement there as of one picture.
     """
     cells = cells_of(scene, tau)
     few = cells.best(FEW)
     share = cells.share(few)
-    if share < SUSPECT or cells.likeness(few) < ALIKE or _turned(scene, tau) > TURNED:
+    if share < SUSPECT or cells.likeness(few) < ALIKE:
         return share, ""
     rest = without(scene, _agreeing(cells, few), cells.side)
     around = replace(plan, max_rotation=TURN, max_scale=1.0, linear=tau[:2, :2])
@@ -100,10 +99,3 @@ def _agreeing(cells: Cells, few: Places) -> NDArray[np.bool_]:
     best.flat[cells.best(LEFT_OUT)] = True
     alike = cells.shown & (cells.agreement > AS_WELL * cells.agreement.flat[few].mean())
     return binary_dilation(binary_propagation(best, around, mask=best | alike), around)
-
-
-def _turned(scene: Scene, tau: Matrix) -> float:
-    """How far the corners move beyond a shift, in pixels."""
-    shift = np.eye(3)
-    shift[:2, 2] = tau[:2, 2]
-    return distance(scene, tau, shift)

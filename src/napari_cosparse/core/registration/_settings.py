@@ -103,8 +103,9 @@ def _matrix(value: Any) -> NDArray[np.float64]:  # noqa: ANN401 - whatever the u
         raise InputError(f"initial is no matrix of numbers: {error}") from None
     last_row = np.array([0.0, 0.0, 1.0])
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
+        what = f"shape {matrix.shape}" if matrix.shape != (3, 3) else "values that are not finite"
         raise InputError(
-            f"initial has shape {matrix.shape}; it must be a finite (3, 3) matrix from fixed pixel "
+            f"initial has {what}; it must be a finite (3, 3) matrix from fixed pixel "
             "(row, column, 1) to moving pixel"
         )
     if not np.allclose(matrix[2], last_row) or abs(np.linalg.det(matrix)) < 1e-9:

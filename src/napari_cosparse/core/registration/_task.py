@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._pixel import coinciding, is_general
 from ._points import from_points
 from ._scene import Scene, make_scene
 from ._settings import RegisterSettings
+from ._sides import LEAST_SIDE
 from ._starts import Plan
 from ._working import Source, Working, working_pair
 
@@ -195,7 +197,13 @@ def _cut(source: Source, region: tuple[int, int, int, int] | None) -> tuple[Sour
     corner = np.eye(3)
     if region is None:
         return source, corner
-    top, left, bottom, right = (int(v) for v in region)
+    try:
+        top, left, bottom, right = (index(v) for v in region)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"region {region!r} must be four whole numbers: first row, first column, last row + 1, "
+            "last column + 1"
+        ) from None
     rows, columns = source.shape
     if not (0 <= top < bottom <= rows and 0 <= left < right <= columns):
         raise InputError(
@@ -205,6 +213,11 @@ def _cut(source: Source, region: tuple[int, int, int, int] | None) -> tuple[Sour
     part = slice(top, bottom), slice(left, right)
     mask = None if source.mask is None else source.mask[part]
     corner[:2, 2] = -top, -left
+    if min(bottom - top, right - left) < LEAST_SIDE:
+        raise InputError(
+            f"region {tuple(region)} has {bottom - top} x {right - left} pixels; registration "
+            f"needs at least {LEAST_SIDE} along each side"
+        )
     cut = Source(source.image[part], source.name, mask, source.invalid, source.pixel_size)
     return cut, corner
 

@@ -51,8 +51,12 @@ class Source:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        rows, columns = self.image.shape[:2]
-        return int(rows), int(columns)
+        shape = np.shape(self.image)
+        if len(shape) not in (2, 3):
+            raise InputError(
+                f"{self.name} has shape {shape}; it must be (rows, columns), or with 3 or 4 colours"
+            )
+        return int(shape[0]), int(shape[1])
 
     @property
     def axes(self) -> Axes:
