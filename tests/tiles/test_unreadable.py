@@ -49,6 +49,18 @@ def test_the_chunk_and_its_store_are_named(tmp_path, layout):
         register(SCENE.depth, guide, threads=1)
 
 
+def test_the_chunk_of_a_dask_array_is_named():
+    def part(block, block_info):
+        if block_info[0]["chunk-location"] == (1, 2, 0):
+            raise ValueError("tape broken")
+        return block
+
+    guide = da.from_array(SCENE.guide, chunks=(32, 40, 3)).map_blocks(part, dtype=np.uint8)
+    place = r"guide: rows 32:64, columns 80:120 cannot be read \(chunk \(1, 2, 0\): tape broken\)"
+    with pytest.raises(OSError, match=place):
+        upsample(TARGET, guide, "differences", threads=1)
+
+
 @pytest.mark.parametrize("scheduler", ["threads", "processes"])
 def test_others_are_counted(tmp_path, scheduler):
     from napari_cosparse import upsample_to_store
@@ -70,7 +82,7 @@ def test_dask_arrays_say_what_they_read(tmp_path):
         raise ZeroDivisionError("no such luck")
 
     lazy = da.from_array(SCENE.guide, chunks=(50, 50, 3)).map_blocks(fail, dtype=np.uint8)
-    with pytest.raises(OSError, match=r"guide: rows 0:96, columns 0:128 .*no such luck"):
+    with pytest.raises(OSError, match=r"guide: rows 0:50, columns 0:50 .*no such luck"):
         upsample(TARGET, lazy, "differences", threads=1)
 
 

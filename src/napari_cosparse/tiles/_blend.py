@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from itertools import product
 from typing import Any
 
@@ -14,7 +14,7 @@ from napari_cosparse.core.rounding import to_type
 
 from ._arrays import write
 from ._blocks import Job, Place, marker
-from ._digest import Digest
+from ._digest import Digest, is_whole
 from ._plan import Plan, Span
 
 
@@ -35,9 +35,7 @@ def blend_block(job: Job, place: Place) -> Generator[None, None, None]:
     """
     parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
     array, digest = zarr.open_array(job.folder.inside / job.result, mode="r+"), Digest()
-    rows, columns = (span.core for span in job.spans(place))
-    for first in range(rows.start, rows.stop, job.plan.chunk[0]):
-        band = slice(first, min(first + job.plan.chunk[0], rows.stop))
+    for band, columns in _bands(job, place):
         blended = _blended(parts, job, place, (band, columns))
         values = to_type(blended, job.dtype, unknown=job.unknown or 0)
         where = _where(job.layers[place[0]].result, band, columns)
@@ -62,18 +60,21 @@ def is_blended(job: Job, place: Place) -> bool:
     -------
     bool
     """
-    notes, digest = job.folder.read_json(f"blended/{marker(place)}"), Digest()
-    if notes is None:
-        return False
+    return is_whole(job.folder.read_json(f"blended/{marker(place)}"), _written(job, place))
+
+
+def _written(job: Job, place: Place) -> Iterator[NDArray[Any]]:
+    """Read what was written of a block, chunk row by chunk row."""
+    array = zarr.open_array(job.folder.inside / job.result, mode="r")
+    for band, columns in _bands(job, place):
+        yield np.asarray(array[_where(job.layers[place[0]].result, band, columns)])
+
+
+def _bands(job: Job, place: Place) -> Iterator[tuple[slice, slice]]:
+    """Rows of chunks of a block, with its columns."""
     rows, columns = (span.core for span in job.spans(place))
-    try:
-        array = zarr.open_array(job.folder.inside / job.result, mode="r")
-        for first in range(rows.start, rows.stop, job.plan.chunk[0]):
-            band = slice(first, min(first + job.plan.chunk[0], rows.stop))
-            digest.add(np.asarray(array[_where(job.layers[place[0]].result, band, columns)]))
-    except Exception:  # noqa: BLE001 - whatever is wrong with a chunk, the block is written again
-        return False
-    return digest.text == notes.get("digest")
+    for first in range(rows.start, rows.stop, job.plan.chunk[0]):
+        yield slice(first, min(first + job.plan.chunk[0], rows.stop)), columns
 
 
 def _blended(

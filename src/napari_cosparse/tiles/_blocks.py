@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.core.reconstruction import Scalars, Settings, upsample_steps
 
 from ._arrays import write
-from ._digest import Digest
+from ._digest import Digest, is_whole
 from ._folder import Folder
 from ._lie import block_samples, block_settings, count_on_guide
 from ._look import known_samples
@@ -135,8 +135,6 @@ def solve_block(
 def is_solved(job: Job, place: Place) -> bool:
     """Say whether an earlier run has solved a block, and what it kept is whole.
 
-    Zarr takes chunks that are lost for empty ones.
-
     Parameters
     ----------
     job : Job
@@ -148,18 +146,16 @@ def is_solved(job: Job, place: Place) -> bool:
     -------
     bool
     """
-    notes, digest = job.folder.read_json(f"solved/{marker(place)}"), Digest()
-    if notes is None:
-        return False
+    return is_whole(job.folder.read_json(f"solved/{marker(place)}"), _kept(job, place))
+
+
+def _kept(job: Job, place: Place) -> Iterator[NDArray[Any]]:
+    """Read what was kept of a block, band by band."""
     rows, columns = (span.kept.stop - span.kept.start for span in job.spans(place))
-    try:
-        parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
-        for first in range(0, rows, PART):
-            band = slice(first, min(first + PART, rows))
-            digest.add(np.asarray(parts[(*place, band, slice(columns))]))
-    except Exception:  # noqa: BLE001 - whatever is wrong with a chunk, the block is solved again
-        return False
-    return digest.text == notes.get("digest")
+    parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
+    for first in range(0, rows, PART):
+        band = slice(first, min(first + PART, rows))
+        yield np.asarray(parts[(*place, band, slice(columns))])
 
 
 def _solve(

@@ -44,7 +44,7 @@ def as_bytes(memory: int | str) -> int:
         If it is none, or not positive.
     """
     try:
-        number = int(parse_bytes(memory))
+        number = 0 if isinstance(memory, bool) else int(parse_bytes(memory))
     except (ValueError, TypeError, OverflowError):
         number = 0
     if number <= 0:

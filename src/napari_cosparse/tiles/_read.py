@@ -9,6 +9,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any
 
+import numpy as np
 import zarr
 from numpy.typing import NDArray
 
@@ -108,16 +109,20 @@ def _blame(
     axes: tuple[int, int],
     error: Exception,
 ) -> str:
-    """Say what could not be read: the chunk if the array lies in a Zarr store, else the part."""
+    """Say what could not be read: a chunk of a Zarr store or of a Dask array, else the part."""
     part, store = ends(where, array.shape), _store_under(array)
     broken = [] if store is None else list(_broken(store, part))
-    if not broken:
-        why = _words(error)
-    else:
+    block = None if broken else _broken_block(array, part)
+    if broken:
         key, part, first = broken[0]
         more = len(broken) - 1
         others = f"; {more} more chunk{'s' * (more > 1)} there too" if more else ""
         why = f"chunk {key} of {_address(store)}: {_words(first)}{others}"
+    elif block is not None:
+        number, part, first = block
+        why = f"chunk {number}: {_words(first)}"
+    else:
+        why = _words(error)
     leading, down = axes
     plane = plane_name([axis.start for axis in part[:leading]])
     rows, columns = part[down], part[down + 1]
@@ -153,6 +158,24 @@ def _broken(store: Any, part: Part) -> Iterator[tuple[str, Part, Exception]]:  #
             store[chunk]
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it
             yield store.metadata.encode_chunk_key(number), chunk, error
+
+
+def _broken_block(array: Any, part: Part) -> tuple[tuple[int, ...], Part, Exception] | None:  # noqa: ANN401 - array-likes
+    """Compute the chunks of a part of a Dask array one by one, up to the first that fails."""
+    if not hasattr(array, "blocks") or not hasattr(array, "dask"):
+        return None
+    edges = [np.cumsum([0, *sizes]) for sizes in array.chunks]
+    found = (
+        range(int(np.searchsorted(e, p.start, "right")) - 1, int(np.searchsorted(e, p.stop)))
+        for e, p in zip(edges, part, strict=True)
+    )
+    for number in product(*found):
+        try:
+            array.blocks[number].compute(scheduler="synchronous")
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with it
+            ends_of = (slice(int(e[n]), int(e[n + 1])) for e, n in zip(edges, number, strict=True))
+            return number, tuple(ends_of), error
+    return None
 
 
 def _address(store: Any) -> str:  # noqa: ANN401 - zarr.Array
