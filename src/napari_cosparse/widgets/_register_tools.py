@@ -217,6 +217,7 @@ class Tools(QWidget):
         made = self._present(found.layers)
         for layer in made:
             self._panel.viewer.layers.remove(layer)
+        self._panel.plot.clear()
         count = f"{len(made)} layer{'s' * (len(made) != 1)}"
         self._panel.message.setText(f"Reset: {count} removed, the transform is forgotten.")
         self._panel.refresh()
@@ -252,6 +253,7 @@ class Tools(QWidget):
 
     def _say(self, head: str, *, put: bool) -> None:
         found = self._need()
+        self._panel.plot.clear()  # the curve is that of a run
         told = motion_text(found.matrix, found.grids[1].shape)
         parts = [head, told, *(() if put else (NOT_MOVED,))]
         self._panel.message.setText(" ".join(parts))

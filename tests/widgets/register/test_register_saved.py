@@ -12,11 +12,13 @@ from support.register_case import MATRIX, lies_on_fixed
 def test_transform_is_saved_loaded_inverted_and_taken_back(filled, viewer, press, tmp_path):
     press(filled)
     photo, depth = list(viewer.layers)[:2]
+    assert filled.plot.lines
     for ending in ("json", "txt", "tfm"):
         path = tmp_path / f"t.{ending}"
         filled.tools.save(str(path))
         filled.tools.load(str(path))
         lies_on_fixed(viewer.layers[-1], photo)
+        assert not filled.plot.lines  # the curve was that of the run
     filled.tools.buttons["Invert"].click()
     assert (filled.form.fixed.value, filled.form.moving.value) == (depth, photo)
     new = viewer.layers[-1]
