@@ -9,6 +9,7 @@ from scipy.ndimage import spline_filter
 from napari_cosparse.core.types import Plane
 
 MARGIN = 4  # samples kept beyond each border, so that 4 x 4 neighbourhoods never need a test
+TINY = 1e-12  # of the largest coefficient: far below float32's resolution, far above its smallest
 
 
 class Spline:
@@ -32,7 +33,7 @@ class Spline:
         self.shape = image.shape
         samples = np.asarray(image, np.float64)
         if interpolate and min(image.shape) > 1:
-            samples = spline_filter(samples, 3, mode="mirror")
+            samples = _without_tails(spline_filter(samples, 3, mode="mirror"))
         small = min(image.shape) <= MARGIN
         padded = np.pad(samples, MARGIN, mode="edge" if small else "reflect")
         self._width = padded.shape[1]
@@ -119,3 +120,10 @@ def cubic_slopes(t: Plane) -> Plane:
     np.multiply(t, t, out=out[3])
     out /= 2
     return out
+
+
+def _without_tails(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set to 0 what decays into a dark background: arithmetic is 10 times slower below 1e-38."""
+    size = np.abs(samples)
+    samples[size < TINY * size.max()] = 0
+    return samples
