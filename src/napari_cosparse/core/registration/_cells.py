@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._frame import Matrix
 from ._pyramid import Level
-from ._residual import LARGEST, warped
+from ._residual import overlaid
 from ._scene import Scene
 from ._start import edge_field
 
@@ -68,9 +68,7 @@ def cells_of(scene: Scene, tau: Matrix) -> Cells:
     -------
     Cells
     """
-    number = scene.level_within(LARGEST)
-    fixed, moving = scene.fixed[number], scene.moving[number]
-    laid = warped(scene, fixed, moving, tau)
+    fixed, laid = overlaid(scene, tau)
     match = np.conj(edge_field(fixed)) * edge_field(laid)
     side = max(LEAST_SIDE, round(max(match.shape) / ALONG))
     shown = _sums(fixed.usable & laid.usable, side) > LEAST_SHOWN * side**2

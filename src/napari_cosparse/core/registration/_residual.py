@@ -35,12 +35,10 @@ def residual_map(scene: Scene, tau: Matrix) -> NDArray[np.float32] | None:
         Length of the shift in working pixels; NaN where edges are too few. None where the cells
         would be too small.
     """
-    number = scene.level_within(LARGEST)
-    fixed, moving = scene.fixed[number], scene.moving[number]
+    fixed, laid = overlaid(scene, tau)
     if min(fixed.image.shape) < CELLS * LEAST_CELL:
         return None
-    first = edge_field(fixed)
-    second = edge_field(warped(scene, fixed, moving, tau))
+    first, second = edge_field(fixed), edge_field(laid)
     rows, columns = (np.linspace(0, size, CELLS + 1).astype(int) for size in first.shape)
     out = np.full((CELLS, CELLS), np.nan, np.float32)
     for i in range(CELLS):
@@ -48,6 +46,26 @@ def residual_map(scene: Scene, tau: Matrix) -> NDArray[np.float32] | None:
             cell = slice(rows[i], rows[i + 1]), slice(columns[j], columns[j + 1])
             out[i, j] = _local_shift(first[cell], second[cell]) * fixed.scale
     return out
+
+
+def overlaid(scene: Scene, tau: Matrix) -> tuple[Level, Level]:
+    """Lay the moving image on the fixed one, on the level on which parts are compared.
+
+    Parameters
+    ----------
+    scene : Scene
+        The pair.
+    tau : ndarray, shape (3, 3)
+        The motion, in normalised coordinates.
+
+    Returns
+    -------
+    fixed, laid : Level
+        Both on the pixels of the fixed level.
+    """
+    number = scene.level_within(LARGEST)
+    fixed = scene.fixed[number]
+    return fixed, warped(scene, fixed, scene.moving[number], tau)
 
 
 def warped(scene: Scene, fixed: Level, moving: Level, tau: Matrix) -> Level:

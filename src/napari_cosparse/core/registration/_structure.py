@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._frame import Matrix
-from ._residual import LARGEST, warped
+from ._residual import overlaid
 from ._scene import Scene
 from ._start import edge_field
 
@@ -34,9 +34,7 @@ def structured(scene: Scene, tau: Matrix) -> bool:
     -------
     bool
     """
-    number = scene.level_within(LARGEST)
-    fixed, moving = scene.fixed[number], scene.moving[number]
-    laid = warped(scene, fixed, moving, tau)
+    fixed, laid = overlaid(scene, tau)
     usable = fixed.usable & laid.usable
     fields = [edge_field(replace(level, usable=usable)) for level in (fixed, laid)]
     return any(_runs_on(turned) for field in fields for turned in (field, np.rot90(field)))
