@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from napari_cosparse.core.operators import (
     GlobalOperator,
     OperatorPair,
     Program,
+    Tile,
     bank,
     random_frame,
     square_offsets,
@@ -184,3 +187,23 @@ def test_scatter_adds_to_what_is_there():
     program.run()
     assert np.allclose(one - zero, 1)
     assert np.abs(zero).max() > 0.1
+
+
+@pytest.mark.parametrize("offsets", [square_offsets(3), [(0, 0), (-2, 1), (1, 0), (2, -2)]])
+def test_scatter_into_parts_adds_up_to_the_whole(offsets):
+    rng = np.random.default_rng(0)
+    group = AtomGroup(offsets, *rng.standard_normal((2, 3, len(offsets))))
+    windows = Windows(group, 2)
+    responses, atoms = rng.standard_normal((11, 3, 6)), windows.embed(group.coefficients_v)
+    whole, parts = np.zeros((15, 10)), np.zeros((3, 8, 10))  # of 4, 4 and 3 rows
+    program = Program()
+    for padded, cuts in ((whole, (0, 11)), (parts, (0, 6, 7, 11))):
+        for first, last in pairwise(cuts):
+            tile = Tile(first, 0, last - first, 6)
+            windows.scatter(program, atoms, responses[first:last], padded, tile)
+    program.run()
+    added = np.zeros((16, 10))
+    for number, part in enumerate(parts):
+        added[4 * number : 4 * number + 8] += part
+    assert np.allclose(added[:15], whole)
+    assert not added[15].any()

@@ -14,13 +14,14 @@ from napari_cosparse.core.operators import (
     Memory,
     OperatorPair,
     Program,
+    _tiles,
     bank,
     random_frame,
     record,
     square_offsets,
 )
 from napari_cosparse.core.reconstruction import _prior
-from napari_cosparse.core.reconstruction._band import add_logarithms
+from napari_cosparse.core.reconstruction._band import Terms, add_logarithms
 from napari_cosparse.core.reconstruction._prior import Prior, band_edges
 from napari_cosparse.tiles import threaded_map
 
@@ -151,15 +152,47 @@ def test_curvature_is_positive_up_to_the_border():
     assert Prior(two_sided_pair(), (6, 5), guide, map).curvature(image, EPS).min() > 0
 
 
-@given(height=st.integers(1, 400), margin=st.integers(1, 90))
-def test_only_neighbouring_bands_meet(height, margin):
-    edges = band_edges(height, margin)
+@given(height=st.integers(1, 400), unit=st.integers(1, 180))
+def test_bands_are_made_of_whole_units(height, unit):
+    edges = band_edges(height, unit)
     assert edges[0] == 0
     assert edges[-1] == height
     rows = np.diff(edges)
     assert rows.min() > 0
-    assert (rows[:-1] >= 2 * margin).all()
-    assert rows.max() <= max(64, 2 * margin)
+    assert not (rows[:-1] % unit).any()
+    assert rows.max() <= max(64, unit)
+
+
+def test_no_more_than_two_units_meet():
+    for reach in (1, 16, 40):
+        pair = OperatorPair((AtomGroup([(0, 0), (reach, 1)], *np.eye(2).reshape(2, 1, 2)),))
+        terms = Terms(pair, 0, finite=True, floor=False)
+        assert terms.unit >= 2 * terms.margin == 2 * reach
+
+
+CUTS = {
+    "low bands": (_prior, "BAND_ROWS", 16),
+    "high bands": (_prior, "BAND_ROWS", 128),
+    "one band": (_prior, "BAND_ROWS", 1 << 20),
+    "even bands": (_prior, "LAST_BANDS", 0),
+    "low tiles": (_tiles, "TILE_ROWS", 7),
+    "small tiles": (_tiles, "TILE_NUMBERS", 1 << 14),
+}
+
+
+@pytest.mark.parametrize("pair", [two_sided_pair(), bank(random_frame())], ids=["loose", "lattice"])
+@pytest.mark.parametrize("cut", CUTS)
+def test_heights_of_bands_and_tiles_change_no_bit(monkeypatch, cut, pair):
+    shape = 333, 2100  # two tiles across
+    image, guide = images(shape, 1)
+    image[100, 70:90] = 1e12  # products of the responses leave single precision in these rows
+    usual = Prior(pair, shape, guide, map)
+    monkeypatch.setattr(*CUTS[cut])
+    other = Prior(pair, shape, guide, map)
+    assert [band.tiles for band in other._bands] != [band.tiles for band in usual._bands]
+    for got, expected in zip(other.evaluate(image, EPS), usual.evaluate(image, EPS), strict=True):
+        assert np.array_equal(got, expected)
+    assert np.array_equal(other.curvature(image, EPS), usual.curvature(image, EPS))
 
 
 def backwards(function, items):
@@ -233,11 +266,12 @@ def test_image_stays_as_it_is():
 @pytest.mark.parametrize("atoms", [1, 3, 4, 18])
 def test_sum_of_logarithms(atoms):
     values = np.random.default_rng(0).uniform(1e-8, 1e3, (4, atoms, 9)).astype(np.float32)
-    kept, sums = values.copy(), np.zeros(2)
+    kept, sums = values.copy(), np.zeros((2, 4))
     program = record(lambda program: add_logarithms(program, values, sums), Memory())
     for _ in "ab":
         program.run()
-        assert sums.sum() == pytest.approx(np.log(values.astype(float)).sum(), rel=1e-6)
+        expected = np.log(values.astype(float)).sum((1, 2))
+        assert sums.sum(0) == pytest.approx(expected, rel=1e-6)
     assert np.array_equal(values, kept)
 
 

@@ -6,6 +6,8 @@ product applies all atoms to it and stays in the cache.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from napari_cosparse.core.types import Plane
@@ -33,6 +35,7 @@ class Windows:
     """
 
     def __init__(self, group: AtomGroup, margin: int) -> None:
+        self._margin = margin
         self._lattice = lattice_of(group.offsets)
         self.taps = len(group.offsets) if self._lattice is None else self._lattice.taps
         self._starts = [(margin + int(r), margin + int(c)) for r, c in group.offsets]
@@ -104,6 +107,8 @@ class Windows:
     ) -> None:
         """Add ``coefficients.T @ responses`` to the pixels that `gather` took: its exact adjoint.
 
+        What a pixel gets is added from the top: the rows at which tiles end change no bit.
+
         Parameters
         ----------
         program : Program
@@ -112,8 +117,9 @@ class Windows:
             Atoms, see `embed`.
         responses : ndarray, shape (tile.rows, k, tile.width)
             One number per atom and pixel.
-        padded : ndarray, shape (rows, width)
-            Image with margin; changed in place.
+        padded : ndarray, shape (rows, width) or (parts, rows, width)
+            Image with margin; changed in place. Or parts of it, of equal heights, one below the
+            other, each with a margin of its own: such parts are to be added up.
         tile : Tile
             In coordinates of the image without margin.
         """
@@ -122,8 +128,23 @@ class Windows:
             return
         patches = program.memory.plane("patches", (tile.rows, self.taps, tile.width), padded.dtype)
         program.add(np.matmul, coefficients.T, responses, patches)
-        for tap, pixels in enumerate(self._pixels(padded, tile)):
-            program.add(np.add, pixels, patches[:, tap], pixels)
+        for whole, rows, first in self._parts(padded, tile):
+            for tap in sorted(range(self.taps), key=lambda tap: -self._starts[tap][0]):
+                top, left = first + self._starts[tap][0], tile.column + self._starts[tap][1]
+                pixels = whole[top : top + rows.stop - rows.start, left : left + tile.width]
+                program.add(np.add, pixels, patches[rows, tap], pixels)
+
+    def _parts(self, padded: Plane, tile: Tile) -> Iterator[tuple[Plane, slice, int]]:
+        """Parts that a tile lies on: each of them, rows of the tile, and its first row there."""
+        if padded.ndim == 2:
+            yield padded, slice(0, tile.rows), tile.row
+            return
+        height = padded.shape[1] - 2 * self._margin
+        for number in range(tile.row // height, -(-(tile.row + tile.rows) // height)):
+            first = max(tile.row, number * height)
+            last = min(tile.row + tile.rows, (number + 1) * height)
+            rows = slice(first - tile.row, last - tile.row)
+            yield padded[number], rows, first - number * height
 
     def _scatter_lattice(
         self,
@@ -153,7 +174,8 @@ class Windows:
         program.add(np.add.reduce, skewed, 2, None, summed)
         top, left = self._starts[0]
         column = tile.column + left
-        for line in range(down):
-            row = tile.row + top + line * step
-            pixels = padded[row : row + tile.rows, column : column + width]
-            program.add(np.add, pixels, summed[:, line], pixels)
+        for whole, rows, first in self._parts(padded, tile):
+            for line in reversed(range(down)):
+                row = first + top + line * step
+                pixels = whole[row : row + rows.stop - rows.start, column : column + width]
+                program.add(np.add, pixels, summed[rows, line], pixels)

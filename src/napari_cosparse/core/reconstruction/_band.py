@@ -19,6 +19,7 @@ from napari_cosparse.core.operators import (
 from napari_cosparse.core.types import Plane
 
 FACTORS_PER_LOG = 4  # eps^2 >= 1e-8 and x^2 <= 1e9 ranges^2: four factors stay inside float32
+UNIT_ROWS = 32
 SINGLE = np.dtype(np.float32)
 
 Key = tuple[int, Tile]
@@ -53,6 +54,14 @@ class Terms:
         """Farthest pixel of an atom."""
         return self.target.margin
 
+    @property
+    def unit(self) -> int:
+        """Rows whose shares of gradient and curvature are summed alone, whatever the bands are.
+
+        No more than two units meet at a pixel: the order in which they are added changes no bit.
+        """
+        return max(UNIT_ROWS, 2 * self.margin)
+
 
 class BandWork:
     """Cost, gradient and curvature of bands of one size, one after the other.
@@ -78,8 +87,8 @@ class BandWork:
         To be filled with the guide.
     smoothing : ndarray, shape (rows, 1, width) or (1, 1, 1), float32
         To be filled with ``eps^2 + floor^2``.
-    out : ndarray, shape (rows + 2 * margin, width + 2 * margin), float32
-        Gradient or curvature.
+    out : ndarray, shape (units, unit + 2 * margin, width + 2 * margin), float32
+        Gradient or curvature: the share of each unit, to be added where they overlap.
     """
 
     def __init__(
@@ -93,27 +102,37 @@ class BandWork:
         self._terms, self._tiles, self._memory, self._kept = terms, tiles, memory, kept
         rows, width = shape
         padded = (rows + 2 * terms.margin, width + 2 * terms.margin)
+        units = -(-rows // terms.unit), terms.unit + 2 * terms.margin, padded[1]
         self.source = memory.plane("source", padded, SINGLE)
         self.channels = memory.plane("channels", (terms.channels, *padded), SINGLE)
-        self.out = memory.plane("out", padded, SINGLE)
+        self.out = memory.plane("out", units, SINGLE)
         fine = (rows, 1, width) if terms.floor else (1, 1, 1)
         self.smoothing = memory.plane("smoothing", fine, SINGLE)
-        self._sums = np.zeros((len(tiles), 2))
-        self._weights = np.array([terms.weights[part] for part, _ in tiles])
+        self._lines = {key: number for number, key in enumerate(_lines(tiles))}
+        self._weights = np.array([[terms.weights[part]] for part, _ in self._lines])
+        self._sums = np.zeros((2, len(self._lines), rows))
 
-    def gradient(self) -> float:
+    def gradient(self) -> NDArray[np.float64]:
         """Write the gradient to `out`.
 
         Returns
         -------
-        float
-            The cost, summed in float64.
+        ndarray, shape (rows,), float64
+            The cost of each row.
         """
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # caught below
             self._gradient.run()
-        if not np.isfinite(self._sums).all():
+            costs = self._costs()
+        lost = ~np.isfinite(costs)
+        if lost.any():
             record(self._write_cost, self._memory).run()
-        return float((self._weights * self._sums.sum(1)).sum())
+            costs[lost] = self._costs()[lost]
+        return costs
+
+    def _costs(self) -> NDArray[np.float64]:
+        """Add up the sums of each row."""
+        costs: NDArray[np.float64] = (self._weights * self._sums.sum(0)).sum(0)
+        return costs
 
     def curvature(self) -> None:
         """Write the curvature to `out`."""
@@ -160,9 +179,10 @@ class BandWork:
         self, program: Program
     ) -> Iterator[tuple[int, Tile, Plane, Plane, NDArray[np.float64]]]:
         """Yield each tile with x, ``eps^2 + floor^2 + c^2 + x^2`` and the place of its sums."""
-        for key, sums in zip(self._tiles, self._sums, strict=True):
+        for key in self._tiles:
             part, tile = key
             rows, columns = tile.inside
+            sums = self._sums[:, self._lines[part, tile.column], rows]
             fine = self.smoothing[rows, :, columns] if self._terms.floor else self.smoothing
             shape = (tile.rows, len(self._terms.target.atoms[part]), tile.width)
             scale = program.memory.plane("scale", shape, SINGLE)
@@ -192,6 +212,11 @@ class BandWork:
         return largest
 
 
+def _lines(tiles: tuple[Key, ...]) -> dict[tuple[int, int], None]:
+    """Group and first column of the tiles that lie below one another, once each."""
+    return dict.fromkeys((part, tile.column) for part, tile in tiles)
+
+
 def add_logarithms(program: Program, values: Plane, sums: NDArray[np.float64]) -> None:
     """Sum logarithms, one for the product of four atoms and one for each that is left over.
 
@@ -201,8 +226,8 @@ def add_logarithms(program: Program, values: Plane, sums: NDArray[np.float64]) -
         Gets the calls.
     values : ndarray, shape (rows, k, width), float32
         Positive. Products that leave the range of float32 make the sum infinite or NaN.
-    sums : ndarray, shape (2,), float64
-        Gets the sum in two parts.
+    sums : ndarray, shape (2, rows), float64
+        Gets the sum of each row in two parts. Those of other rows change no bit of it.
     """
     rows, atoms, width = values.shape
     whole = atoms // FACTORS_PER_LOG
@@ -212,15 +237,16 @@ def add_logarithms(program: Program, values: Plane, sums: NDArray[np.float64]) -
         products = program.memory.plane("other", (rows, whole, width), SINGLE)
         program.add(np.multiply.reduce, factors, 1, None, products)
         program.add(np.log, products, products)
-        program.add(np.add.reduce, products, None, np.float64, sums[0, ...])
+        program.add(np.add.reduce, products, (1, 2), np.float64, sums[0])
     if atoms > used:
         rest = program.memory.plane("other", (rows, atoms - used, width), SINGLE)
         program.add(np.log, values[:, used:], rest)
-        program.add(np.add.reduce, rest, None, np.float64, sums[1, ...])
+        program.add(np.add.reduce, rest, (1, 2), np.float64, sums[1])
 
 
 def _sum_logarithms(values: Plane, sums: NDArray[np.float64]) -> None:
-    sums[:] = np.log(values, dtype=np.float64).sum(), 0
+    sums[0] = np.log(values, dtype=np.float64).sum((1, 2))
+    sums[1] = 0
 
 
 def _raise_to(largest: Plane, values: Plane) -> None:

@@ -6,24 +6,26 @@ responses (contract; g of eq. coupling up to constants).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from threading import Lock, local
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from napari_cosparse.core.bands import each_band, padded_rows
+from napari_cosparse.core.bands import each_band, padded_rows, total
 from napari_cosparse.core.borders import fold_axis
 from napari_cosparse.core.mapping import Map
-from napari_cosparse.core.operators import Memory, OperatorPair, tiles_of
+from napari_cosparse.core.operators import Memory, OperatorPair, Tile, tiles_of
 from napari_cosparse.core.types import Plane
 
 from ._band import BandWork, Key, Terms
 
-BAND_ROWS = 64
+T = TypeVar("T")
+
+BAND_ROWS = 64  # changes no bit, nor do the rows of a tile
 LAST_BANDS = 2  # that are cut in halves
 BYTES_PER_PIXEL = 80  # of a whole solve (contract, "Memory")
 GUIDE_CACHE_BYTES = 80_000_000  # what smaller solves may take, so that they keep the guide's term
@@ -84,15 +86,15 @@ class _Own(local):
         self.works: dict[tuple[int, int | None], BandWork] = {}
 
 
-def band_edges(height: int, margin: int) -> list[int]:
+def band_edges(height: int, unit: int) -> list[int]:
     """Cut rows into bands; the last ones are lower, so that no thread waits long for another.
 
     Parameters
     ----------
     height : int
         Number of rows.
-    margin : int
-        Rows beyond a band that it writes to; none but neighbours write to the same.
+    unit : int
+        Rows that stay together: bands are made of whole units, but for the last one.
 
     Returns
     -------
@@ -102,8 +104,13 @@ def band_edges(height: int, margin: int) -> list[int]:
     edges = [0]
     while edges[-1] < height:
         rows = BAND_ROWS if height - edges[-1] > LAST_BANDS * BAND_ROWS else BAND_ROWS // 2
-        edges.append(min(edges[-1] + max(rows, 2 * margin), height))
+        edges.append(min(edges[-1] + max(rows // unit, 1) * unit, height))
     return edges
+
+
+def _columnwise(tiles: Iterable[Tile]) -> list[Tile]:
+    """Order tiles so that those below one another follow one another, from the top."""
+    return sorted(tiles, key=lambda tile: (tile.column, tile.row))
 
 
 class Prior:
@@ -151,12 +158,12 @@ class Prior:
         plans: dict[int, tuple[Key, ...]] = {}
         cut, every = [], self._terms.target.atoms
         room = GUIDE_CACHE_BYTES - BYTES_PER_PIXEL * height * width
-        for first, last in pairwise(band_edges(height, self.margin)):
+        for first, last in pairwise(band_edges(height, self._terms.unit)):
             if last - first not in plans:
                 plans[last - first] = tuple(
                     (part, tile)
                     for part, atoms in enumerate(every)
-                    for tile in tiles_of(0, last - first, width, *atoms.shape)
+                    for tile in _columnwise(tiles_of(0, last - first, width, *atoms.shape))
                 )
             room -= sum(map(len, every)) * (last - first) * width * 4
             keep = self._source is not None and room >= 0
@@ -180,7 +187,7 @@ class Prior:
         gradient : ndarray, shape (h, w), float32
         """
         costs, gradient = self._sum(partial(self._band_gradient, image, eps))
-        return sum(costs), gradient
+        return total(costs), gradient
 
     def curvature(self, image: Plane, eps: float) -> Plane:
         """Diagonal of the majorising quadratic's matrix ``Omega^T W Omega`` at an image.
@@ -201,36 +208,38 @@ class Prior:
         """
         return self._sum(partial(self._band_curvature, image, eps))[1]
 
-    def _sum(self, work: Callable[[_Band], tuple[float, Plane]]) -> tuple[list[float], Plane]:
-        """Add overlapping bands, one at a time.
+    def _sum(self, work: Callable[[_Band], tuple[T, Plane]]) -> tuple[list[T], Plane]:
+        """Add overlapping units of bands, one band at a time.
 
-        At most two bands meet at a pixel, so that the sum does not depend on their order.
+        At most two units meet at a pixel, so that the sum does not depend on their order.
         """
-        margin, door = self.margin, Lock()
-        total = np.zeros((self.shape[0] + 2 * margin, self.shape[1] + 2 * margin), np.float32)
+        margin, unit, door = self.margin, self._terms.unit, Lock()
+        plane = np.zeros((self.shape[0] + 2 * margin, self.shape[1] + 2 * margin), np.float32)
 
-        def add(band: _Band) -> float:
-            cost, rows = work(band)
+        def add(band: _Band) -> T:
+            result, shares = work(band)
             with door:
-                total[band.first : band.last + 2 * margin] += rows
-            return cost
+                for first, share in zip(range(band.first, band.last, unit), shares, strict=True):
+                    rows = plane[first : min(first + unit, band.last) + 2 * margin]
+                    rows += share[: len(rows)]
+            return result
 
-        return list(self.map_(add, self._bands)), self._fold(total)
+        return list(self.map_(add, self._bands)), self._fold(plane)
 
-    def _fold(self, total: Plane) -> Plane:
+    def _fold(self, plane: Plane) -> Plane:
         """Add the margins back onto the pixels they reflect; the inside of the same plane."""
-        rows = fold_axis(total, self.margin, 0)
+        rows = fold_axis(plane, self.margin, 0)
         each_band(lambda band: fold_axis(rows[band], self.margin, 1), self.shape, self.map_)
         return rows[:, self.margin : self.margin + self.shape[1]]
 
-    def _band_gradient(self, image: Plane, eps: float, band: _Band) -> tuple[float, Plane]:
+    def _band_gradient(self, image: Plane, eps: float, band: _Band) -> tuple[Plane, Plane]:
         work = self._prepared(image, eps, band)
         return work.gradient(), work.out
 
-    def _band_curvature(self, image: Plane, eps: float, band: _Band) -> tuple[float, Plane]:
+    def _band_curvature(self, image: Plane, eps: float, band: _Band) -> tuple[None, Plane]:
         work = self._prepared(image, eps, band)
         work.curvature()
-        return 0.0, work.out
+        return None, work.out
 
     def _prepared(self, image: Plane, eps: float, band: _Band) -> BandWork:
         """Work of this thread, filled with a band."""
