@@ -11,7 +11,7 @@ import zarr
 
 from napari_cosparse import degrade, make_scene, upsample_to_store, upsample_to_store_steps
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.tiles import Cancelled, _folder, _large
+from napari_cosparse.tiles import Cancelled, _large, _left
 
 SCENE = make_scene((96, 128), 0)
 TARGET = degrade(SCENE.depth, 4)
@@ -84,7 +84,7 @@ def test_folder_that_is_half_deleted_is_no_run_to_go_on_from(whole, tmp_path, mo
         raise KeyboardInterrupt
 
     remove = shutil.rmtree
-    monkeypatch.setattr(_folder.shutil, "rmtree", killed)
+    monkeypatch.setattr(_left.shutil, "rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
         upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
     monkeypatch.undo()

@@ -290,7 +290,7 @@ def test_another_job_is_refused_unless_overwritten(tmp_path):
     stored = upsample_to_store(TARGET, SCENE.guide, place, OPERATORS, overwrite=True, threads=1)
     assert stored.resumed == 0
     with pytest.raises(InputError, match="exists already"):
-        upsample_to_store(TARGET, SCENE.guide, place, OPERATORS)
+        upsample_to_store(TARGET, SCENE.guide, place, OPERATORS, resume=False)
 
 
 def test_a_half_made_folder_is_refused(tmp_path):

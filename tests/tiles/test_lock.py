@@ -22,6 +22,7 @@ from napari_cosparse import (
     upsample_to_store_steps,
 )
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.progress import drain
 from napari_cosparse.tiles import _checkpoint, _lock
 
 SCENE = make_scene((96, 128), 0)
@@ -134,9 +135,18 @@ def test_an_output_that_another_run_has_made_meanwhile_is_not_replaced(tmp_path)
     late = upsample_to_store_steps(TARGET, SCENE.guide, place, **OPTIONS)
     upsample_to_store(TARGET, SCENE.guide, place, **OPTIONS)
     before = contents(place)
-    with pytest.raises(InputError, match="exists already"):
-        next(late)
+    assert drain(late).found
     assert contents(place) == before
+    other = upsample_to_store_steps(TARGET + 1, SCENE.guide, place, **OPTIONS)
+    with pytest.raises(InputError, match="exists already"):
+        drain(other)
+    assert contents(place) == before
+    strict = upsample_to_store_steps(
+        TARGET, SCENE.guide, tmp_path / "p.zarr", **OPTIONS, resume=False
+    )
+    upsample_to_store(TARGET, SCENE.guide, tmp_path / "p.zarr", **OPTIONS)
+    with pytest.raises(InputError, match="exists already"):
+        next(strict)
 
 
 def test_a_lock_file_that_was_deleted_is_no_lock(tmp_path):

@@ -24,7 +24,7 @@ from napari_cosparse import (
 )
 from napari_cosparse.cli import main
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.tiles import _folder, _ome, _output
+from napari_cosparse.tiles import _left, _ome, _output
 
 SCENE = make_scene((48, 64), 0)
 TARGET = degrade(SCENE.depth, 4)
@@ -177,7 +177,7 @@ def test_killed_just_before_the_end(inputs, tmp_path, monkeypatch):
         return remove(path)
 
     remove = shutil.rmtree
-    monkeypatch.setattr(_folder.shutil, "rmtree", killed)
+    monkeypatch.setattr(_left.shutil, "rmtree", killed)
     with pytest.raises(KeyboardInterrupt):  # the result is in its place, the rest still there
         go(inputs, out)
     monkeypatch.undo()

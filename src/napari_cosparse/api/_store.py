@@ -31,7 +31,7 @@ def upsample_to_store(
 
     An interrupted run (killed, cancelled, disk full) leaves a folder ``OUTPUT.partial`` beside the
     output; the same call continues it and gives the identical result. The output appears when it
-    is complete.
+    is complete; the same call then finds it and leaves it as it is.
 
     Parameters
     ----------
@@ -117,7 +117,8 @@ def upsample_to_store_steps(
     overwrite : bool
         Replace the output, and what another job left beside it.
     resume : bool
-        Continue an unfinished run of the same job.
+        Continue an unfinished run of the same job; an output that is complete and of the same job
+        is left as it is (`Stored.found`), unless it is to be replaced.
     colour : tuple of bool, "first" or None
         Whether the last axis of target and guide holds channels, or the one before the rows
         ("first"). If None, the last one does if it has length 3 or 4; that of a target, unless

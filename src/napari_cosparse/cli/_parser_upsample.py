@@ -95,8 +95,8 @@ def _add_blocks(parser: argparse.ArgumentParser) -> None:
         help="who solves the blocks: threads (of this process), processes, or the workers of a "
         "dask cluster, by the address of its scheduler (tcp://...) [threads]")  # fmt: skip
     add("--resume", action="store_true",
-        help="continue an interrupted run, kept in OUT.partial; give the same images and "
-        "options")  # fmt: skip
+        help="continue an interrupted run, kept in OUT.partial, or leave OUT as it is if it is "
+        "complete; give the same images and options")  # fmt: skip
     add("--overwrite", action="store_true",
         help="replace a Zarr store that is there, and delete what an interrupted run left; other "
         "files are replaced without it")  # fmt: skip

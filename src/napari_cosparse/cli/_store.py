@@ -99,6 +99,9 @@ def _settings(arguments: Namespace, target: ZarrImage, guide: ZarrImage) -> dict
 
 def _summarise(stored: Stored) -> None:
     """Say what was done."""
+    if stored.found:
+        say(f"{stored.path} is complete already, made by this very job; nothing was changed")
+        return
     if stored.resumed:
         say(f"{stored.resumed} of {stored.blocks} blocks were there from an earlier run")
     if stored.compared:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.rounding import to_type
 
 from ._arrays import write
-from ._blocks import Job, Place, marker
+from ._blocks import PARTS, Job, Place, marker
 from ._digest import Digest, is_whole
 from ._plan import Plan, Span
 
@@ -33,12 +33,11 @@ def blend_block(job: Job, place: Place) -> Generator[None, None, None]:
     None
         After each of them.
     """
-    parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
+    parts = zarr.open_array(job.folder.inside / PARTS, mode="r")
     array, digest = zarr.open_array(job.folder.inside / job.result, mode="r+"), Digest()
-    for band, columns in _bands(job, place):
-        blended = _blended(parts, job, place, (band, columns))
+    for pixels, where in _bands(job, place):
+        blended = _blended(parts, job, place, pixels)
         values = to_type(blended, job.dtype, unknown=job.unknown or 0)
-        where = _where(job.layers[place[0]].result, band, columns)
         write(array, where, values, job.describe(place))
         digest.add(values)
         yield
@@ -60,21 +59,17 @@ def is_blended(job: Job, place: Place) -> bool:
     -------
     bool
     """
-    return is_whole(job.folder.read_json(f"blended/{marker(place)}"), _written(job, place))
+    notes = job.folder.read_json(f"blended/{marker(place)}")
+    array = job.folder.inside / job.result
+    return is_whole(notes, array, (where for _, where in _bands(job, place)))
 
 
-def _written(job: Job, place: Place) -> Iterator[NDArray[Any]]:
-    """Read what was written of a block, chunk row by chunk row."""
-    array = zarr.open_array(job.folder.inside / job.result, mode="r")
-    for band, columns in _bands(job, place):
-        yield np.asarray(array[_where(job.layers[place[0]].result, band, columns)])
-
-
-def _bands(job: Job, place: Place) -> Iterator[tuple[slice, slice]]:
-    """Rows of chunks of a block, with its columns."""
+def _bands(job: Job, place: Place) -> Iterator[tuple[tuple[slice, slice], tuple[Any, ...]]]:
+    """Rows of chunks of a block with its columns, and where they lie in the result."""
     rows, columns = (span.core for span in job.spans(place))
     for first in range(rows.start, rows.stop, job.plan.chunk[0]):
-        yield slice(first, min(first + job.plan.chunk[0], rows.stop)), columns
+        band = slice(first, min(first + job.plan.chunk[0], rows.stop))
+        yield (band, columns), _where(job.layers[place[0]].result, band, columns)
 
 
 def _blended(

@@ -26,10 +26,12 @@ from ._plan import Plan, Span
 from ._sources import Source
 from ._threads import Asked, threaded_map
 
+PARTS = "parts.zarr"  # array of the solved blocks
 PART = 1024  # pixels: side of a chunk of the solved blocks
 READING = Progress("reading the block", 0, 1)
 
 Place = tuple[int, int, int]  # number of the plane, of the block along rows and along columns
+Band = tuple[int, int, int, slice, slice]  # of a block, in the array of solved blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +125,11 @@ def solve_block(
         for axis in (rows, columns)
     )
     kept = image[cut]
-    parts, digest = zarr.open_array(job.folder.inside / "parts.zarr", mode="r+"), Digest()
-    for first in range(0, kept.shape[0], PART):
-        band = slice(first, min(first + PART, kept.shape[0]))
-        write(parts, (*place, band, slice(kept.shape[1])), kept[band], job.describe(place))
-        digest.add(kept[band])
+    parts, digest = zarr.open_array(job.folder.inside / PARTS, mode="r+"), Digest()
+    for where in _bands(job, place):
+        band = kept[where[-2:]]
+        write(parts, where, band, job.describe(place))
+        digest.add(band)
         yield Progress("keeping the block", 1, 1)
     job.folder.write_json(f"solved/{marker(place)}", notes | {"digest": digest.text})
 
@@ -146,16 +148,15 @@ def is_solved(job: Job, place: Place) -> bool:
     -------
     bool
     """
-    return is_whole(job.folder.read_json(f"solved/{marker(place)}"), _kept(job, place))
+    notes = job.folder.read_json(f"solved/{marker(place)}")
+    return is_whole(notes, job.folder.inside / PARTS, _bands(job, place))
 
 
-def _kept(job: Job, place: Place) -> Iterator[NDArray[Any]]:
-    """Read what was kept of a block, band by band."""
+def _bands(job: Job, place: Place) -> Iterator[Band]:
+    """Where the bands of a block lie among the solved ones."""
     rows, columns = (span.kept.stop - span.kept.start for span in job.spans(place))
-    parts = zarr.open_array(job.folder.inside / "parts.zarr", mode="r")
     for first in range(0, rows, PART):
-        band = slice(first, min(first + PART, rows))
-        yield np.asarray(parts[(*place, band, slice(columns))])
+        yield (*place, slice(first, min(first + PART, rows)), slice(columns))
 
 
 def _solve(

@@ -19,7 +19,8 @@ from napari_cosparse.core.descent import Iterate, Onward
 from napari_cosparse.core.errors import InputError, OccupiedError
 from napari_cosparse.core.operators import Kept, LearnSettings
 
-from ._folder import JOB, Folder
+from ._folder import Folder
+from ._left import JOB
 from ._lock import alone
 
 EVERY = 2.0  # seconds between two checkpoints; a shorter run leaves none

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import zarr
 from numpy.typing import NDArray
 
 
@@ -33,15 +35,19 @@ class Digest:
         return self._sum.hexdigest()
 
 
-def is_whole(notes: Mapping[str, Any] | None, bands: Iterable[NDArray[Any]]) -> bool:
+def is_whole(
+    notes: Mapping[str, Any] | None, array: Path, bands: Iterable[tuple[Any, ...]]
+) -> bool:
     """Say whether what an earlier run kept is what it noted.
 
     Parameters
     ----------
     notes : mapping or None
         Of the run, with the checksum as "digest"; None if it did not come so far.
-    bands : iterable of ndarray
-        What can be read of it now.
+    array : Path
+        Where it kept it.
+    bands : iterable of tuple
+        Indices of the bands, in the order in which they were written.
 
     Returns
     -------
@@ -51,8 +57,9 @@ def is_whole(notes: Mapping[str, Any] | None, bands: Iterable[NDArray[Any]]) -> 
         return False
     digest = Digest()
     try:
+        kept: Any = zarr.open_array(array, mode="r")
         for band in bands:
-            digest.add(band)
+            digest.add(np.asarray(kept[band]))
     except Exception:  # noqa: BLE001 - whatever is wrong with a chunk, its block is made again
         return False
     return digest.text == notes.get("digest")

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import os
+import shutil
+from collections.abc import Generator, Mapping
+from pathlib import Path
 from typing import Any
 
 import zarr
 
+from napari_cosparse.core.errors import InputError
+
 from ._arrays import writing
 from ._axes import axes_of, stored_order
 from ._blocks import Job, Place, marker
-from ._describe import notes_of
+from ._folder import Folder
 from ._layout import result_shape
 from ._ome import add_levels, describe_image
-from ._output import OME
+from ._output import OME, check_replaced
 from ._stored import Stored
 from ._work import Work
 
 
 def finish(
-    work: Work, job: Job, places: list[Place], resumed: int, *, overwrite: bool
+    work: Work,
+    job: Job,
+    places: list[Place],
+    resumed: int,
+    identity: dict[str, Any],
+    *,
+    overwrite: bool,
 ) -> Generator[None, None, Stored]:
     """Write the metadata, put the result in its place and describe it.
 
@@ -33,6 +44,8 @@ def finish(
         All blocks.
     resumed : int
         How many of them an earlier run had solved.
+    identity : dict
+        What the run is, and which job; JSON values.
     overwrite : bool
         Delete what is at the output's place.
 
@@ -44,12 +57,43 @@ def finish(
     Returns
     -------
     Stored
+
+    Raises
+    ------
+    InputError
+        If something has come to the output's place meanwhile; what was computed stays.
+    OSError
+        If something cannot be written; the same.
     """
-    figures = _figures(job, places)
     scalars = [None if layer.whole is None else layer.whole.to_json() for layer in job.layers]
-    notes = notes_of(work) | {"scalars": scalars, "result": figures}
+    notes = identity | {"scalars": scalars, "result": _figures(job, places)}
     yield from _write_notes(work, notes)
-    work.folder.finish("result", overwrite=overwrite)
+    _put_in_place(work.folder, overwrite=overwrite)
+    work.folder.remove()
+    return stored_of(work, notes, resumed)
+
+
+def stored_of(
+    work: Work, notes: Mapping[str, Any], resumed: int | None = None, *, found: bool = False
+) -> Stored:
+    """Describe a result by the notes of the run that made it.
+
+    Parameters
+    ----------
+    work : Work
+        The run, or another one of the same job.
+    notes : mapping
+        JSON values.
+    resumed : int, optional
+        How many blocks an earlier run had solved; all if None.
+    found : bool
+        Whether the result was there before.
+
+    Returns
+    -------
+    Stored
+    """
+    figures = notes["result"]
     apart = figures["disagreement"]
     return Stored(
         work.output,
@@ -57,8 +101,8 @@ def finish(
         str(work.dtype),
         work.factor,
         work.origin,
-        len(places),
-        resumed,
+        figures["blocks"],
+        figures["blocks"] if resumed is None else resumed,
         work.memory,
         (apart["rms"], apart["largest"]),
         figures["misfit"],
@@ -66,7 +110,31 @@ def finish(
         tuple(map(tuple, figures["blank"])),
         figures["blank_blocks"],
         apart["pixels"],
+        found,
     )
+
+
+def _put_in_place(folder: Folder, *, overwrite: bool) -> None:
+    """Move the result to where the output is wanted."""
+    try:
+        _make_room(folder.output, overwrite=overwrite)
+        (folder.inside / "result").replace(folder.output)
+    except (InputError, OSError) as error:
+        kind = InputError if isinstance(error, InputError) else OSError
+        raise kind(
+            f"the result cannot be put in its place ({error}); it is kept in {folder.path}: move "
+            f"{folder.output} away and run the same again (--resume on the command line)"
+        ) from error
+
+
+def _make_room(output: Path, *, overwrite: bool) -> None:
+    """Delete a store that is to be replaced, and nothing else."""
+    if not os.path.lexists(output):
+        return
+    if not overwrite:
+        raise InputError(f"{output} was not there when the run began")
+    check_replaced(output)
+    shutil.rmtree(output)
 
 
 def _figures(job: Job, places: list[Place]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from napari_cosparse.core.reconstruction import Scalars
 
 from ._arrays import make_array, spill
-from ._blocks import PART, Job, Layer, parts_shape
+from ._blocks import PART, PARTS, Job, Layer, parts_shape
 from ._layout import result_chunks, result_dimensions, result_shape
 from ._on_disk import on_disk
 from ._sources import Source
@@ -66,7 +66,7 @@ def make_job(work: Work, found: list[Found]) -> Generator[None, None, Job]:
     )
     shape = parts_shape(job)
     chunks = (1, 1, 1, *(min(PART, size) for size in shape[3:]))
-    make_array(job.folder, "parts.zarr", shape, chunks, np.dtype(np.float32), markers="solved")
+    make_array(job.folder, PARTS, shape, chunks, np.dtype(np.float32), markers="solved")
     layout = result_shape(work), result_chunks(work), work.dtype, result_dimensions(work)
     make_array(job.folder, result_place, *layout, markers="blended")
     return job

@@ -16,6 +16,7 @@ from ._blend import blend_block, is_blended
 from ._blocks import Job, Place, is_solved, marker
 from ._checks import check_called, check_count, check_sizes, two_of
 from ._colour import target_source
+from ._complete import complete_notes, keep_complete
 from ._describe import fingerprint, notes_of, outline
 from ._finish import finish
 from ._job import make_job
@@ -67,9 +68,12 @@ def store_steps(
     above = target_source(target, colours[0], levels[0], below.plane, settings)
     images = above.asking(cancelled), below.asking(cancelled)
     work = Work.make(images, operators, as_output(output), settings, threads)
-    check_output(work.output, overwrite=overwrite, inputs=(target, guide, *beside))
     work.describe_axes(axes, pixel_size, units, position)
-    work.choose_blocks(memory, block, scheduler, _earlier(work) if resume else None)
+    complete = complete_notes(work) if resume and not overwrite else None
+    kept = overwrite or complete is not None
+    check_output(work.output, overwrite=kept, inputs=(target, guide, *beside))
+    earlier = complete or _earlier(work) if resume else None
+    work.choose_blocks(memory, block, scheduler, earlier)
     work.cancelled = cancelled
     return _run(work, overwrite=overwrite, resume=resume)
 
@@ -83,7 +87,11 @@ def _earlier(work: Work) -> dict[str, Any] | None:
 def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, None, Stored]:
     try:
         with alone(work.folder.path):
-            check_output(work.output, overwrite=overwrite)  # another run may have made it since
+            complete = complete_notes(work) if resume and not overwrite else None
+            if complete is not None:  # another run may have made it since
+                check_output(work.output, overwrite=True)
+                return (yield from keep_complete(work, complete))
+            check_output(work.output, overwrite=overwrite)
             return (yield from _work_through(work, overwrite=overwrite, resume=resume))
     finally:
         work.close()
@@ -94,10 +102,9 @@ def _work_through(
 ) -> Generator[Progress, None, Stored]:
     work.folder.check(outline(work), overwrite=overwrite, resume=resume)
     found, digests = yield from survey(work)
+    mark = fingerprint(work, digests)
     content = notes_of(work) | {"block": work.block, "outline": outline(work)}
-    resumed = work.folder.begin(
-        fingerprint(work, digests), content, overwrite=overwrite, resume=resume
-    )
+    resumed = work.folder.begin(mark, content, overwrite=overwrite, resume=resume)
     copying = Progress("copying the inputs for other processes", 0, 1)
     job = yield from reported(make_job(work, found), copying)
     places = [(p, i, j) for p in range(len(found)) for i, j in job.plan.blocks]
@@ -105,7 +112,8 @@ def _work_through(
     _check_solved(job, places)
     yield from _asking(_blend(job, places), work.cancelled)
     total = UNITS * (len(places) + 1)
-    ending = finish(work, job, places, done if resumed else 0, overwrite=overwrite)
+    identity = content | {"fingerprint": mark}
+    ending = finish(work, job, places, done if resumed else 0, identity, overwrite=overwrite)
     levels = reported(ending, Progress("writing coarser levels", total, total))
     return (yield from _asking(levels, work.cancelled))
 

@@ -83,14 +83,30 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Any] = ()) -
     if os.path.lexists(output):
         check_replaced(output)
         if not overwrite:
-            raise OccupiedError(
-                f"{output} exists already", {"overwrite": "replaces it"}, "choose another name"
-            )
+            raise taken(output)
     folder = output.parent
     if not folder.is_dir():
         raise InputError(f"{output}: the folder {folder} does not exist; make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{output}: nothing can be written to the folder {folder}; choose another")
+
+
+def taken(output: Path) -> OccupiedError:
+    """Say that the place of the output is taken.
+
+    Parameters
+    ----------
+    output : Path
+        The store that is wanted.
+
+    Returns
+    -------
+    OccupiedError
+        To be raised.
+    """
+    return OccupiedError(
+        f"{output} exists already", {"overwrite": "replaces it"}, "choose another name"
+    )
 
 
 def check_apart(output: Path, inputs: Iterable[Any]) -> None:

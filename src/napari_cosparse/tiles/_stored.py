@@ -42,6 +42,8 @@ class Stored:
         reach: their result is unknown too, other than in memory. Larger blocks reach farther.
     compared : int
         Number of pixels in which blocks overlap, for `disagreement`.
+    found : bool
+        Whether the store was there already, complete and of this very job: nothing was written.
     """
 
     path: Path
@@ -58,3 +60,4 @@ class Stored:
     blank: tuple[tuple[int, ...], ...] = ()
     blank_blocks: int = 0
     compared: int = 0
+    found: bool = False

@@ -1,0 +1,178 @@
+"""A run that is repeated when its output is complete leaves it as it is, and clears up."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import zarr
+
+from napari_cosparse import cli, degrade, make_scene, upsample_to_store, upsample_to_store_steps
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.io import write_image
+from napari_cosparse.tiles import _folder, _left
+
+SCENE = make_scene((96, 128), 0)
+TARGET = degrade(SCENE.depth, 4)
+BLOCKS = {"operators": "differences", "block": 64, "threads": 1, "noise": 0}
+NAMES = ["o.zarr", "o.ome.zarr"]
+
+
+def contents(folder):
+    """Bytes of all files, and when they were written."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def killed(*_, **__):
+    raise KeyboardInterrupt
+
+
+def killed_halfway(folder):
+    (folder / _left.JOB).unlink()
+    raise KeyboardInterrupt
+
+
+def run_killed(place, monkeypatch, kill):
+    """Run until the result is in its place; what was computed is not yet deleted."""
+    with monkeypatch.context() as patched:
+        patched.setattr(_folder, "remove", kill)
+        with pytest.raises(KeyboardInterrupt):
+            upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    assert place.exists()
+    assert place.with_name(f"{place.name}.partial").exists()
+
+
+def others(place):
+    return sorted(path.name for path in place.parent.iterdir() if path != place)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_complete_output_of_the_same_job_is_left_as_it_is(tmp_path, name):
+    place = tmp_path / name
+    first = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    before = contents(place)
+    again = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    assert (first.found, again.found) == (False, True)
+    assert contents(place) == before
+    assert not others(place)
+    assert again.resumed == again.blocks == first.blocks
+    same = ("shape", "dtype", "factor", "origin", "misfit", "disagreement", "blank", "compared")
+    for field in (*same, "blank_blocks", "memory"):
+        assert getattr(again, field) == getattr(first, field)
+    assert json.dumps(again.parameters) == json.dumps(first.parameters)
+
+
+def test_blocks_of_a_complete_output_are_found_whatever_memory_is_free_now(tmp_path):
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    options = {name: value for name, value in BLOCKS.items() if name != "block"}
+    assert upsample_to_store(TARGET, SCENE.guide, place, **options).found
+
+
+@pytest.mark.parametrize("kill", [killed, killed_halfway])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_killed_before_it_cleared_up_is_complete(tmp_path, monkeypatch, name, kill):
+    place = tmp_path / name
+    run_killed(place, monkeypatch, kill)
+    before = contents(place)
+    assert upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS).found
+    assert contents(place) == before
+    assert not others(place)
+
+
+CHANGED = {
+    "target": ((TARGET + 1, SCENE.guide), {}),
+    "guide": ((TARGET, SCENE.guide[::-1]), {}),
+    "settings": ((TARGET, SCENE.guide), {"blur": "gaussian"}),
+    "blocks": ((TARGET, SCENE.guide), {"block": 96}),
+    "not resumed": ((TARGET, SCENE.guide), {"resume": False}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_an_output_of_another_job_is_refused(tmp_path, monkeypatch, change):
+    place = tmp_path / "o.zarr"
+    run_killed(place, monkeypatch, killed)
+    before = contents(tmp_path)
+    images, options = CHANGED[change]
+    with pytest.raises(InputError, match="exists already; overwrite=True replaces it"):
+        upsample_to_store(*images, place, **{**BLOCKS, **options})
+    assert contents(tmp_path) == before
+
+
+def test_an_output_that_does_not_say_its_job_is_refused(tmp_path):
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    attributes = zarr.open_array(place, mode="r+").attrs
+    notes = dict(attributes["napari-cosparse"])
+    del notes["fingerprint"]
+    for said in (notes, "something else"):
+        attributes["napari-cosparse"] = said
+        with pytest.raises(InputError, match="exists already"):
+            upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+
+
+def test_a_complete_output_is_replaced_when_asked(tmp_path):
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    expected = zarr.open_array(place)[:]
+    zarr.open_array(place, mode="r+")[:] = 0
+    assert not upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS, overwrite=True).found
+    assert np.array_equal(zarr.open_array(place)[:], expected)
+
+
+def test_an_unfinished_run_of_another_job_beside_it_stays(tmp_path):
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    options = {**BLOCKS, "overwrite": True}
+    for progress in upsample_to_store_steps(TARGET + 1, SCENE.guide, place, **options):
+        if progress.stage.startswith("writing block"):
+            break
+    before = contents(tmp_path)
+    assert upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS).found
+    assert contents(tmp_path) == before
+    assert "o.zarr.partial" in others(place)
+
+
+def test_a_folder_of_somebody_else_beside_it_stays(tmp_path):
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    (tmp_path / "o.zarr.partial").mkdir()
+    (tmp_path / "o.zarr.partial/thesis.txt").write_text("years of work")
+    assert upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS).found
+    assert (tmp_path / "o.zarr.partial/thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_command_line_says_that_it_is_complete(tmp_path, monkeypatch, capsys, name):
+    write_image(tmp_path / "t.tif", TARGET)
+    write_image(tmp_path / "g.png", SCENE.guide)
+    words = [
+        "upsample",
+        "t.tif",
+        "g.png",
+        "-o",
+        name,
+        "--operators",
+        "differences",
+        "--block",
+        "64",
+    ]
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(_folder, "remove", killed)
+        assert cli.main(words) == 130
+    assert f"kept in {name}.partial, the same command with --resume" in capsys.readouterr().err
+    before = contents(tmp_path / name)
+    for _ in range(2):  # clears up, and has nothing to clear up
+        assert cli.main([*words, "--resume"]) == 0
+        told = capsys.readouterr().out
+        assert f"{name} is complete already, made by this very job; nothing was changed" in told
+        assert contents(tmp_path / name) == before
+        assert not (tmp_path / f"{name}.partial").exists()
+    for more in ([], ["--resume", "--blur", "gaussian"]):
+        assert cli.main([*words, *more]) == 2
+        assert f"{name} exists already; --overwrite replaces it" in capsys.readouterr().err
+    assert contents(tmp_path / name) == before
