@@ -15,7 +15,12 @@ from napari_cosparse.core.registration._scene import make_scene
 from napari_cosparse.core.registration._sides import make_side
 from napari_cosparse.core.registration._solve import _choose
 from napari_cosparse.core.registration._start import Candidate, grid_of_motions, rotation, sheared
-from napari_cosparse.core.registration._starts import Plan, search_starts
+from napari_cosparse.core.registration._starts import (
+    Plan,
+    largest_margin,
+    margin,
+    search_starts,
+)
 from napari_cosparse.core.registration._walk import until_joined
 from support.moved_pair import PAIR, motion, moved_pair
 
@@ -116,3 +121,34 @@ def test_a_clearly_better_start_stays_unless_another_end_is_lower_beyond_chance(
         for start, cost in zip(starts, (-1.36, -1.372), strict=True)
     ]
     assert _choose(Uncertain(deviation), starts, ends) == chosen
+
+
+places = st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.floats(-30, 30))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(places, st.floats(0, 20)), min_size=1, max_size=12), places)
+def test_no_answer_leads_by_more_than_the_starts_allow(starts, answer):
+    made = flat_scene()
+    found = [Candidate(placed_at(made, place), score) for place, score in starts]
+    found.sort(key=lambda start: -start.score)
+    assert margin(made, found, placed_at(made, answer)) <= largest_margin(made, found)
+
+
+def test_a_start_without_rivals_may_lead_by_all():
+    made = flat_scene()
+    near = [Candidate(placed_at(made, (0, 0, turn)), 9.0 - turn) for turn in (0.0, 3.0)]
+    assert largest_margin(made, near) == 1
+    far = Candidate(placed_at(made, (60, 60, 0)), 6.3)
+    assert largest_margin(made, [near[0], far, near[1]]) == pytest.approx(0.3)
+
+
+def flat_scene():
+    sides = (make_side(image, "image") for image in moved_pair(np.eye(3), SHAPE))
+    return make_scene(*sides, "SE", PAIR)
+
+
+def placed_at(made, place):
+    """Group element of a shift in pixels and a turn in degrees."""
+    *shift, turn = place
+    return made.frame.from_pixels(motion(turn, shift))

@@ -12,7 +12,7 @@ from scipy.ndimage import gaussian_filter
 from napari_cosparse.core.descent import Stop
 from napari_cosparse.core.registration._answer import Answer
 from napari_cosparse.core.registration._frame import Frame
-from napari_cosparse.core.registration._verdict import _consistent, judge_quickly
+from napari_cosparse.core.registration._verdict import _consistent, _outdone, judge_quickly
 from napari_cosparse.core.registration._verdict_after import agreed
 from support.moved_pair import SHAPE, error, folded, motion, moved_pair, picture, run, view
 
@@ -55,9 +55,17 @@ def test_clear_pair_is_trusted():
 def test_noise_is_not_trusted(width):
     found = run(noise(0, width=width), noise(1, width=width), verdict=True)
     assert not found.trusted
-    assert "(limit " in found.because
+    assert "(limit " in found.because or "another place fits better" in found.because
     assert ": give a start" in found.because
     assert np.linalg.det(found.matrix) > 0
+
+
+def test_what_a_start_elsewhere_equals_is_refused_without_a_backward_run():
+    found = run(noise(0, width=2), noise(1, width=2), measure="both", verdict=True)
+    assert found.margin < 0.15
+    assert np.isnan(found.inverse_consistency).all()
+    assert "by edges and grey values together, " in found.because
+    assert "place" in found.because
 
 
 def test_noise_is_not_trusted_without_backward_runs():
@@ -104,6 +112,19 @@ def test_reflection_that_is_allowed_is_not_preferred():
     found = run(*moved_pair(TRUTH), verdict=True, allow_reflection=True)
     assert not found.reflected
     assert np.linalg.det(found.matrix) > 0
+
+
+@pytest.mark.parametrize(
+    ("lead", "words"),
+    [
+        (0.149, "the next best place is 14% worse (limit 15%): give a start or landmarks"),
+        (-1.0, "another place fits better: give a start or landmarks"),
+    ],
+)
+def test_what_leads_too_little_is_told(lead, words):
+    told = _outdone("both", answer(margin=lead))
+    assert not told.trusted
+    assert told.because == f"by edges and grey values together, {words}"
 
 
 def test_images_of_different_places_are_not_trusted():
@@ -241,7 +262,6 @@ def answer(overlap=0.9, margin=0.56, agreement=1.0, score=60.0):
         ({}, np.inf, np.inf, "nothing fits if registered the other way round: give a start or"),
         ({"margin": 1.0}, 3.5, 4.5, "(limit 4 px), and no other place fits"),
         ({"margin": 0.27}, 2.5, 0.4, "(limit 3 px), and the next best place is 27% worse"),
-        ({"margin": 0.149}, 0.5, 0.4, "the next best place is 14% worse (limit 15%): give a start"),
         (
             {"margin": 0.2},
             1.5,
@@ -249,7 +269,6 @@ def answer(overlap=0.9, margin=0.56, agreement=1.0, score=60.0):
             "other way round (limit 1 px), and the next best place is 20% ",
         ),
         ({"margin": np.nan}, 1.5, 0.4, "it agrees to 1.50 px if registered the other way round ("),
-        ({"margin": -1.0}, 0.5, 0.4, "another place fits better (limit 15%)"),
         ({"margin": np.nan}, 5.0, np.inf, ": give a nearer start, or search"),
     ],
 )

@@ -17,8 +17,8 @@ from ._repeats import repeated
 from ._scene import Scene
 from ._solve import descend, solve
 from ._start import Candidate
-from ._starts import LARGEST_COARSE, Plan, search_starts
-from ._verdict import Verdict, judge, judge_quickly
+from ._starts import LARGEST_COARSE, Plan, largest_margin, search_starts
+from ._verdict import FLOOR_MARGIN, Verdict, judge, judge_quickly
 from ._verdict_after import agreed, in_few_places, one_of_many
 from ._verdict_words import ALLOW, MEASURE_NAMES
 
@@ -209,6 +209,8 @@ def _whole_circle(scene: Scene, measure: str, order: Order, before: Outcome) -> 
     reached = max(0.0, float(np.nan_to_num(before.answer.score)))
     if not starts or starts[0].score < WIDE_GAIN * reached:
         return before
+    if largest_margin(scene, starts) < FLOOR_MARGIN:  # no answer from these would be trusted
+        return replace(before, edges=starts[0].score)
     return (yield from _from_starts(scene, measure, replace(order, plan=plan), starts))
 
 
@@ -221,8 +223,8 @@ def _clearer(first: Outcome, second: Outcome) -> Outcome:
     """Of two answers that are not trusted the one that more starts and no rival speak for."""
     ranks = [o.answer.agreement + float(np.nan_to_num(o.answer.margin)) for o in (first, second)]
     best, rest = (first, second) if ranks[0] >= ranks[1] else (second, first)
-    reason = f"{best.verdict.reason}, and {MEASURE_NAMES[rest.measure]} do no better"
-    return replace(best, verdict=replace(best.verdict, reason=reason))
+    note = f"{best.verdict.note}, and {MEASURE_NAMES[rest.measure]} do no better"
+    return replace(best, verdict=replace(best.verdict, note=note))
 
 
 def _look_into_mirror(scene: Scene, measure: str, order: Order, before: Outcome) -> Steps:
@@ -235,6 +237,8 @@ def _look_into_mirror(scene: Scene, measure: str, order: Order, before: Outcome)
         plan = replace(plan, max_rotation=180.0)  # upside down: reversed columns and a half turn
     starts = yield from search_starts(mirrored, measure, plan)
     if not starts or not starts[0].score > MIRROR_GAIN * np.nan_to_num(before.edges):
+        return before
+    if largest_margin(mirrored, starts) < FLOOR_MARGIN:
         return before
     seen = yield from _from_starts(mirrored, measure, replace(order, plan=plan), starts)
     seen = yield from _unmistaken(mirrored, replace(order, plan=plan), seen)
@@ -266,4 +270,4 @@ def describe(outcome: Outcome, *, allow_reflection: bool) -> Verdict:
         "the moving image is a mirror image of the fixed one, as its reversed columns fit by "
         f"{MEASURE_NAMES[outcome.measure]}"
     )
-    return replace(verdict, trusted=False, reason=reason, way=ALLOW)
+    return replace(verdict, trusted=False, reason=reason, note="", way=ALLOW)

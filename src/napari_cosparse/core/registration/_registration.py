@@ -48,7 +48,7 @@ class Registration:
     trusted : bool
         Whether to move layers by it.
     because : str
-        The verdict in one sentence.
+        The verdict in one sentence: the reason, what else is known, and the way.
     reflected : bool
         Whether the moving image is a mirror image.
     fixed_shape, moving_shape : tuple of int
@@ -62,6 +62,10 @@ class Registration:
         What was asked for, as JSON values.
     history : tuple of float
         Costs of the accepted steps at the finest level.
+    reason : str
+        What decided, with its numbers and limits.
+    way : str
+        What helps where the answer is not trusted.
     """
 
     matrix: NDArray[np.float64]
@@ -86,6 +90,8 @@ class Registration:
     residual: NDArray[np.float32] | None
     parameters: Mapping[str, Any]
     history: tuple[float, ...]
+    reason: str = ""
+    way: str = ""
 
     def __str__(self) -> str:
         """Return the motion and the verdict in two lines."""

@@ -71,10 +71,12 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     scene = task.scene.mirrored() if outcome.reflected else task.scene
     yield Progress("judge the answer", 1, 2)
     found = _determined(scene, outcome, task.start)
-    if found.error > UNSURE and task.shrink == 1:
+    believed = outcome.verdict.trusted or not task.settings.verdict
+    # what nobody believes need not be sure, unless the start is to be kept instead
+    asked = believed or _stays(task, outcome, verdict, found)
+    if asked and found.error > UNSURE and task.shrink == 1:
         outcome, found = yield from _with_matrix(task, _surer(scene, outcome, found, task.start))
     kept, tau = _stays(task, outcome, verdict, found), outcome.answer.tau
-    believed = outcome.verdict.trusted or not task.settings.verdict
     if believed and not kept and task.shrink == 1:
         # a start that was given is mostly close, and then time counts
         ways = task.order.start is None
@@ -85,11 +87,11 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     if believed and task.shrink > 1:
         steps = refine_fine(scene, outcome.measure, task.grids(reflected=outcome.reflected), fine)
         fine = yield from _with_matrix(task, steps)
-        verdict = replace(verdict, reason=f"{verdict.reason}; {_described(fine)}")
+        verdict = replace(verdict, note=f"{verdict.note}; {_described(fine)}")
     if kept and not distance(scene, task.start, fine.tau) > fine.error:
         fine = replace(fine, tau=task.start)
-        reason = f"{verdict.reason}; the start is kept, as nothing fits clearly better"
-        verdict = replace(verdict, reason=reason)
+        note = f"{verdict.note}; the start is kept, as nothing fits clearly better"
+        verdict = replace(verdict, note=note)
     return _result(task, scene, outcome, verdict, found, fine)
 
 
@@ -177,6 +179,8 @@ def _result(
         stop=answer.stop,
         trusted=verdict.trusted,
         because=verdict.because,
+        reason=verdict.reason,
+        way=verdict.way,
         reflected=outcome.reflected,
         residual=None if residual is None else residual * task.in_moving_pixels(1.0),
         history=answer.history,
@@ -202,6 +206,7 @@ def _not_registered(task: Task, reason: str) -> Registration:
         stop=Stop.NO_DESCENT,
         trusted=False,
         because=reason,
+        reason=reason,
         reflected=False,
         residual=None,
         history=(),

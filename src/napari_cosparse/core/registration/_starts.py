@@ -170,3 +170,26 @@ def margin(scene: Scene, starts: list[Candidate], tau: Matrix) -> float:
     if not near or max(near) <= 0:
         return -1.0
     return 1 - max(far, default=0.0) / max(near)
+
+
+def largest_margin(scene: Scene, starts: list[Candidate]) -> float:
+    """Bound the margin of any answer, before one is refined.
+
+    An answer near the best start has every start that lies twice as far from that one against it;
+    an answer elsewhere has the best start itself.
+
+    Parameters
+    ----------
+    scene : Scene
+        For the frame.
+    starts : list of Candidate
+        All that the search returned, best first.
+
+    Returns
+    -------
+    float
+        No answer's `margin` is larger.
+    """
+    best, apart = starts[0], RIVAL_APART * max(scene.frame.shape_fixed)
+    far = [s.score for s in starts if distance(scene, s.tau, best.tau) > 4 * apart]
+    return 1 - max(far, default=0.0) / best.score if best.score > 0 else -1.0

@@ -45,6 +45,8 @@ class Verdict:
         Whether it may belong to a mirror image although it is trusted.
     backward, swapped : float
         Distances of the backward runs, in working pixels; NaN if not made.
+    note : str
+        What else is known, with the comma or semicolon that parts it from the reason.
     """
 
     trusted: bool
@@ -53,11 +55,13 @@ class Verdict:
     doubtful: bool = False
     backward: float = float("nan")
     swapped: float = float("nan")
+    note: str = ""
 
     @property
     def because(self) -> str:
         """Why, in one sentence, and what helps."""
-        return f"{self.reason}: {self.way}" if self.way else self.reason
+        told = self.reason + self.note
+        return f"{told}: {self.way}" if self.way else told
 
 
 def judge(
@@ -85,6 +89,8 @@ def judge(
     Verdict
     """
     early = hopeless(answer)
+    if early is None and measure != "nmi" and answer.margin < FLOOR_MARGIN:
+        early = _outdone(measure, answer)
     if early is not None:
         return early
     back = yield from backward(scene, measure, answer.tau, plan)
@@ -94,6 +100,13 @@ def judge(
     if back <= _backward_limit(scene, answer):
         other = yield from pushed(scene, measure, answer.tau)
     return _consistent(scene, measure, answer, back, other)
+
+
+def _outdone(measure: str, answer: Answer) -> Verdict:
+    """Refuse an answer that a start elsewhere equals, whatever backward runs would say."""
+    limit = f" (limit {FLOOR_MARGIN:.0%})" if answer.margin >= 0 else ""
+    reason = f"by {MEASURE_NAMES[measure]}, {rival(answer.margin)}{limit}"
+    return Verdict(trusted=False, reason=reason, way=_way(answer))
 
 
 def limit_of(scene: Scene) -> float:
@@ -201,21 +214,19 @@ def _consistent(scene: Scene, measure: str, answer: Answer, back: float, other: 
     """Judge by both backward runs, or by the first where no other start comes near."""
     limit, lead = _backward_limit(scene, answer), answer.margin
     worst = back if _clear(scene, answer) else max(back, other)
-    reason = back_and_forth(measure, worst if back <= limit else back, limit)
+    reason, note = back_and_forth(measure, worst if back <= limit else back, limit), ""
     searched = bool(np.isfinite(lead))
-    trusted = bool(worst <= limit and not lead < FLOOR_MARGIN)
+    trusted = bool(worst <= limit)
     if worst > limit:
         if may_repeat(scene, answer):
             covered = f"with {percent(answer.overlap)} covered"
-            reason += f"; {covered} a repeated pattern may pass for a match"
+            note = f"; {covered} a repeated pattern may pass for a match"
         elif searched and lead < LEAST_MARGIN:
-            reason += f", and {rival(lead)}"
-    elif not trusted:
-        reason = f"{rival(lead)} (limit {FLOOR_MARGIN:.0%})"
+            note = f", and {rival(lead)}"
     elif searched:
-        reason += f", and {rival(lead)}"
+        note = f", and {rival(lead)}"
     way, doubtful = "" if trusted else _way(answer), _doubtful(scene, answer, back, other)
-    return Verdict(trusted, reason, way, doubtful, backward=back, swapped=other)
+    return Verdict(trusted, reason, way, doubtful, backward=back, swapped=other, note=note)
 
 
 def _judge_information(

@@ -34,7 +34,7 @@ def in_few_places(verdict: Verdict, share: float, rest: str) -> Verdict:
     if not rest:
         return verdict
     where = f"{percent(min(share, 1))} of what agrees lies in {percent(FEW)} of the picture"
-    return replace(verdict, trusted=False, reason=f"{where}, but {rest}", way=CAPTION)
+    return replace(verdict, trusted=False, reason=f"{where}, but {rest}", note="", way=CAPTION)
 
 
 def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
@@ -60,7 +60,7 @@ def one_of_many(verdict: Verdict, lead: float, away: float) -> Verdict:
         f"{percent(max(lead, 0))} worse (limit {LONE:.0%})"
     )
     way = "give a start or landmarks, and compare by eye"  # backward runs are misled likewise
-    return replace(verdict, trusted=False, reason=reason, way=way)
+    return replace(verdict, trusted=False, reason=reason, note="", way=way)
 
 
 def agreed(scene: Scene, clearer: Answer, other: Answer) -> Verdict | None:
