@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from napari.components import ViewerModel
-from napari.layers import Image, Layer
+from napari.layers import Image, Layer, Points
 
 from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.io import load_operators, shipped_operators
@@ -48,3 +48,19 @@ def test_atoms_beside_a_layer_are_as_high_as_it_is_and_in_its_units():
     assert image.extent.world[1, 1] < left.extent.world[0, 1]
     assert left.extent.world[1, 1] < right.extent.world[0, 1]
     assert left.units == right.units == image.units
+
+
+@pytest.mark.parametrize(
+    ("units", "scale"), [("um", 1), ("nm", 1000), (("pixel", "pixel"), 1), (None, 1)]
+)
+def test_atoms_lie_beside_all_layers_wherever_these_are(units, scale):
+    """Also in other units, or without: then napari draws the numbers of all layers."""
+    image = Image(np.zeros((50, 80)), scale=(0.5, 0.5), translate=(3, 4), units="um")
+    place = {} if units is None else {"units": units}
+    third = Image(np.zeros((5, 400)), scale=(scale, scale), **place)
+    empty, line = Points(np.zeros((0, 2)), units="um"), Points(np.full((1, 1), 9e9))
+    made = atom_layers(PAIR, "mine", beside=image, among=[image, third, empty, line])
+    left, right = (Layer.create(*data) for data in made)
+    assert 399.5 < left.extent.world[0, 1] < 450
+    assert left.extent.world[1, 1] < right.extent.world[0, 1]
+    assert left.units == image.units

@@ -4,7 +4,7 @@ import numpy as np
 from napari.layers import Image
 
 from napari_cosparse.io import load_operators
-from napari_cosparse.layers import METADATA_KEY, atom_layers, suggest
+from napari_cosparse.layers import METADATA_KEY, atom_layers, partner, suggest
 
 SMALL, LARGE = np.zeros((8, 8)), np.zeros((32, 32))
 
@@ -47,3 +47,13 @@ def test_registered_layer_goes_before_the_one_that_it_was_made_from():
 
 def test_one_layer_is_no_pair():
     assert suggest([Image(LARGE)]) is None
+
+
+def test_partner_of_a_layer_is_another_one_and_no_result():
+    preview = Image(np.zeros((4, 4)), metadata={METADATA_KEY: {"action": "upsample"}})
+    layers = [Image(LARGE), Image(SMALL), Image(np.zeros((16, 16)))]
+    offered = [None, preview, *layers]
+    assert partner(offered, layers[0], coarse=True) is layers[1]
+    assert partner(offered, layers[1], coarse=False) is layers[0]
+    assert partner(offered, layers[0], coarse=False) is layers[2]
+    assert partner([preview, layers[0]], layers[0], coarse=True) is None

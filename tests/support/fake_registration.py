@@ -41,6 +41,8 @@ class FakeRegistration:
     reflected: bool = False
     history: tuple[float, ...] = (-0.2, -0.35)
     parameters: dict[str, Any] = field(default_factory=lambda: {"seed": 0})
+    reason: str = ""
+    way: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class FakeRegister:
 
     def __init__(self, matrix, *, trusted=True, because="all starts agree", wait=None):
         self.matrix, self.trusted, self.because = np.asarray(matrix, float), trusted, because
-        self.wait, self.calls = wait, []
+        self.wait, self.calls, self.note, self.way = wait, [], "", ""
 
     def steps(self, fixed, moving, operators, threads=None, cancelled=None, **keywords):
         self.calls.append((np.asarray(fixed), np.asarray(moving), operators, keywords))
@@ -71,7 +73,9 @@ class FakeRegister:
             self.calls[-1][1].shape[:2],
             *(sides(keywords.get(f"pixel_size_{name}", (1.0, 1.0))) for name in NAMES),
             trusted=self.trusted,
-            because=self.because,
+            because=self.because + self.note + (f": {self.way}" if self.way else ""),
+            reason=self.because,
+            way=self.way,
         )
 
     def whole(self, *images, **keywords):

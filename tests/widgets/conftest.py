@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from napari.utils.notifications import notification_manager
 
+from napari_cosparse import api
 from napari_cosparse.core.reconstruction import degrade
 from napari_cosparse.io import make_scene
+from support.fake_registration import FakeRegister
+from support.register_case import MATRIX
 
 PLUGIN = "napari-cosparse"
 
@@ -62,6 +65,14 @@ def learn_panel(viewer):
 @pytest.fixture
 def register_panel(viewer):
     return viewer.window.add_plugin_dock_widget(PLUGIN, "Register two modalities")[1]
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Make the facade find MATRIX; other answers are set on it."""
+    found = FakeRegister(MATRIX)
+    monkeypatch.setattr(api, "register_steps", lambda *a, **k: found.steps(*a, **k))
+    return found
 
 
 @pytest.fixture

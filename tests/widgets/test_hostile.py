@@ -6,12 +6,10 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from napari_cosparse import api
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import upsample
 from napari_cosparse.io import load_operators
 from napari_cosparse.layers import METADATA_KEY
-from support.fake_registration import FakeRegister
 
 MATRIX = np.array([[0.8, -0.6, 16], [0.6, 0.8, -3], [0, 0, 1]])
 ODD = {
@@ -40,11 +38,9 @@ ODD = {
 
 
 @pytest.fixture
-def fake(monkeypatch):
-    """Make the facade find MATRIX."""
-    found = FakeRegister(MATRIX)
-    monkeypatch.setattr(api, "register_steps", lambda *a, **k: found.steps(*a, **k))
-    return found
+def fake(fake):
+    fake.matrix = MATRIX
+    return fake
 
 
 def ramp(shape):

@@ -70,12 +70,14 @@ def test_layers_that_lie_on_one_another_are_suggested_until_somebody_chooses(
 def test_learned_pair_is_what_python_gives_and_is_shown_and_saved(
     filled, viewer, scene, press, tmp_path
 ):
+    wide = viewer.add_image(np.zeros((4, 300)), name="wide")
     press(filled)
     expected = learn_operators([(scene.guide, scene.depth)], **FEW)
     group = pair_of_viewer(viewer)
     np.testing.assert_array_equal(group.coefficients_u, expected.pair.groups[0].coefficients_u)
     left, right = viewer.layers[-2:]
     assert (left.name, right.name) == ("learned U (guide, fixed)", "learned V (target, moving)")
+    assert left.extent.world[0, 1] > wide.extent.world[1, 1]  # it covers none
     record = left.metadata[METADATA_KEY]
     assert record["inputs"]["u0"]["name"] == "photo"
     assert record["parameters"]["seed"] == 0

@@ -72,6 +72,17 @@ def test_watch_hears_of_moves_of_the_layers_it_follows_only():
     assert heard == ["translate", "axis_labels", "units"]
 
 
+def test_watch_that_follows_the_same_layers_again_leaves_them_alone():
+    """Connecting takes milliseconds, and every refresh of a panel asks for it."""
+    layer, heard = Image(np.zeros((4, 4))), []
+    watch = Watch(heard.append)
+    watch.follow([layer])
+    layer.events.scale.connect(heard.remove)
+    before = layer.events.scale.callbacks
+    watch.follow([layer])
+    assert layer.events.scale.callbacks == before
+
+
 def test_plot_keeps_costs_of_different_stages_apart(qtbot):
     plot = Plot()
     qtbot.addWidget(plot)

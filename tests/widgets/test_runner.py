@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from napari.utils import progress
+from qtpy.QtCore import QTimer
 
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import degrade
@@ -42,6 +43,42 @@ def test_run_button_cancels(panel, viewer, qtbot, long_run):
 def test_bar_says_what_is_computed(panel, long_run):
     assert panel.bar.isVisibleTo(panel)
     assert panel.bar.toolTip().startswith("Upsampling ")
+
+
+def test_window_has_come_round_before_the_worker_begins(panel, qtbot):
+    """Else both fight for Python's lock while the window draws that the run begins."""
+    begun, turned = [], []
+
+    def steps():
+        begun.append(len(turned))
+        yield Progress("working", 1, 1)
+        return "done"
+
+    panel.succeed = str
+    panel.start(steps, "test")
+    QTimer.singleShot(0, lambda: turned.append(True))
+    assert panel.runner.running
+    time.sleep(0.2)
+    assert not begun
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
+    assert begun == [1]
+
+
+@pytest.mark.parametrize("way", ["cancel", "close"])
+def test_run_may_be_stopped_before_its_worker_begins(panel, qtbot, way):
+    ended = []
+
+    def steps():
+        yield Progress("working", 1, 1)
+        ended.append(True)
+        return "done"
+
+    panel.start(steps, "test")
+    getattr(panel.runner, way)()
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
+    qtbot.wait(200)
+    assert not ended
+    panel.runner.close()
 
 
 def test_napari_shows_no_bar_of_its_own(panel, qtbot):

@@ -17,7 +17,7 @@ from ._regions import mask_on, point_pairs, points_on
 from ._reopen import file_name, layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import is_straight, store_place, stored_data
-from ._suggest import suggest
+from ._suggest import partner, suggest
 from ._world import placement
 from ._write import (
     MULTISCALE_FROM,
@@ -73,6 +73,7 @@ __all__ = [
     "overlap_of",
     "pair_of",
     "pairs_in",
+    "partner",
     "pixel_map",
     "place",
     "place_of",

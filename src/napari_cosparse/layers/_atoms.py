@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import ceil, sqrt
+from math import ceil, isfinite, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
 
 from ._record import METADATA_KEY
+from ._world import unit_factors
 from ._write import LayerData
 
 COLORMAP = "PiYG"  # diverging: the middle is a coefficient of 0
@@ -30,6 +31,7 @@ def atom_layers(
     name: str,
     record: Mapping[str, Any] | None = None,
     beside: Layer | None = None,
+    among: Iterable[Layer] = (),
 ) -> list[LayerData]:
     """Show an operator pair as two mosaics side by side.
 
@@ -43,6 +45,8 @@ def atom_layers(
         How it came about, for the metadata.
     beside : napari.layers.Layer, optional
         Layer to whose right the atoms are shown, in its units and as high as it is.
+    among : iterable of napari.layers.Layer, optional
+        Other layers to whose right they are shown, too, so that they cover nothing.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def atom_layers(
     """
     sheets = [mosaic(pair, which) for which in "uv"]
     kept = {METADATA_KEY: {**(record or {"action": "read"}), PAIR: pair, NAME: name}}
-    corner, step, units = _right_of(beside, sheets[0].shape[0])
+    corner, step, units = _right_of(beside, sheets[0].shape[0], among)
     shift = sheets[0].shape[1] + 2
     return [
         (
@@ -196,10 +200,26 @@ def _sheet(group: AtomGroup, atoms: NDArray[np.float64]) -> Sheet:
     return sheet
 
 
-def _right_of(layer: Layer | None, rows: int) -> tuple[tuple[float, float], float, Any]:
-    """Find corner, pixel size and units for a sheet of some rows beside a layer."""
+def _right_of(
+    layer: Layer | None, rows: int, among: Iterable[Layer]
+) -> tuple[tuple[float, float], float, Any]:
+    """Find corner, pixel size and units for a sheet of some rows beside layers."""
     if layer is None:
         return (0.0, 0.0), 1.0, ("pixel", "pixel")
     (top, _), (bottom, right) = np.asarray(layer.extent.world, np.float64)[:, -2:]
     step = float((bottom - top) / max(rows - 1, 1)) or 1.0
-    return (float(top), float(right) + 3 * step), step, tuple(layer.units[-2:])
+    units = tuple(layer.units[-2:])
+    right = max([float(right), *_right_ends(among, units)])
+    return (float(top), right + 3 * step), step, units
+
+
+def _right_ends(layers: Iterable[Layer], units: tuple[Any, ...]) -> list[float]:
+    """Right ends of layers in some units, or in numbers where napari draws them so."""
+    flat = [layer for layer in layers if layer.ndim > 1]
+    factors = [unit_factors(layer.units[-2:], units) for layer in flat]
+    alike = None not in factors  # else napari leaves the units of all layers out
+    ends = [
+        float(layer.extent.world[1, -1]) * (told[1] if alike and told else 1.0)
+        for layer, told in zip(flat, factors, strict=True)
+    ]
+    return [end for end in ends if isfinite(end)]

@@ -29,9 +29,38 @@ def suggest(layers: Iterable[Image]) -> tuple[Image, Image] | None:
     images = [layer for layer in layers if not _is_result(layer)]
     if len(images) < 2:
         return None
-    guide = max(images, key=lambda layer: (layer.rgb, _pixels(layer)))
+    guide = max(images, key=_detail)
     others = [layer for layer in images if layer is not guide]
     return min(others, key=_unlikely), guide
+
+
+def partner(layers: Iterable[Image | None], other: Image, *, coarse: bool) -> Image | None:
+    """Guess which layer goes with one that is chosen.
+
+    Parameters
+    ----------
+    layers : iterable of napari.layers.Image or None
+        What is offered. Results of this plugin are left out.
+    other : napari.layers.Image
+        The layer that is chosen.
+    coarse : bool
+        Whether a target is looked for, or else a guide.
+
+    Returns
+    -------
+    napari.layers.Image, or None
+        None where there is no other one.
+    """
+    images = [layer for layer in layers if layer is not None and layer is not other]
+    images = [layer for layer in images if not _is_result(layer)]
+    if not images:
+        return None
+    return min(images, key=_unlikely) if coarse else max(images, key=_detail)
+
+
+def _detail(layer: Image) -> tuple[bool, int]:
+    """Sort key of guides."""
+    return layer.rgb, _pixels(layer)
 
 
 def _unlikely(layer: Image) -> tuple[bool, int, bool]:

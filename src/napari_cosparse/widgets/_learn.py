@@ -136,7 +136,8 @@ class LearnPanel(PairPanel):
             cost=[float(outcome.history[0]), float(outcome.history[-1])],
             diagnostics=summary,
         )
-        self.add_layers(atom_layers(self._pair, name, record, self._beside()))
+        placed = self._beside(), self.viewer.layers
+        self.add_layers(atom_layers(self._pair, name, record, *placed))
         self.viewer.reset_view()
         self.diagnostics.setText(diagnostics_text(summary))
         self.coupling.show_lines(coupling_lines(outcome), "Coupling")

@@ -5,10 +5,13 @@ from typing import Any
 
 from napari.layers import Image
 
-from napari_cosparse.layers import suggest
+from napari_cosparse.core.errors import InputError
+from napari_cosparse.layers import partner, suggest
 
 from ._form import Form
 from ._panel import Panel
+
+ONE = "Only one image is open, {!r}: open the other one, too. File > Open Sample has a pair to try."
 
 
 class PairPanel(Panel):
@@ -26,6 +29,7 @@ class PairPanel(Panel):
         """Take what the rows hold for suggested."""
         super().__init__(viewer, form)
         self._suggested: tuple[Image | None, ...] | None = self._in_rows()
+        self._lacking: Any = None  # the row whose layer is gone, until there is another one
 
     def pair_rows(self) -> tuple[Any, Any]:
         """Rows of the one layer and of the mostly finer one."""
@@ -65,7 +69,34 @@ class PairPanel(Panel):
             if pair is not None:
                 coarse.value, detailed.value = pair
             self._suggested = self._in_rows()
+        else:
+            self._replace_lost(before)
         super().reset_choices(event)
+
+    def check_open(self) -> None:
+        """Refuse to go on with fewer than two images, and say what is missing.
+
+        Raises
+        ------
+        InputError
+            The message names the only image.
+        """
+        offered = [layer for layer in self.pair_rows()[0].choices if layer is not None]
+        if len(offered) == 1:
+            raise InputError(ONE.format(offered[0].name))
+
+    def _replace_lost(self, before: tuple[Image | None, ...]) -> None:
+        """Choose another layer than the other row's in a row whose layer is gone."""
+        rows = self.pair_rows()
+        for row, other, layer in zip(rows, reversed(rows), before, strict=True):
+            lost = layer is not None and layer not in row.choices
+            lacks = row is self._lacking and row.value is other.value
+            if row.value is None or not (lost or lacks):
+                continue
+            new = partner(row.choices, other.value, coarse=row is rows[0])
+            self._lacking = row if new is None else None
+            if new is not None:
+                row.value = new
 
     def _in_rows(self) -> tuple[Image | None, ...]:
         return tuple(row.value for row in self.pair_rows())

@@ -99,6 +99,7 @@ class RegisterPanel(PairPanel):
     def look(self) -> str:
         """Say how the layers lie on one another now."""
         self.form.fit()
+        self.check_open()
         pair = self.pair()
         start = start_keywords(pair, self.form.start.value, self._points())
         keywords = {**self.form.keywords(), **start}
@@ -108,7 +109,8 @@ class RegisterPanel(PairPanel):
 
     def job(self) -> tuple[Steps, str]:
         """Register the planes that are shown."""
-        pair, keywords = self.pair(), self._keywords()
+        pair = self.pair()
+        keywords = self._keywords(pair)
         self._run, self._run_points = pair, self._finest_points(pair)
         self.keep_choice()  # whoever runs a pair has chosen it
         operators = self.form.pair.source()
@@ -128,7 +130,7 @@ class RegisterPanel(PairPanel):
         if self._run is not None and self._run_points is not None:
             good = are_good(self._run, self._run_points, outcome)
             how = "good points" if good else how
-        told = [verdict(outcome, how), *self._remarks(outcome)]
+        told = [verdict(outcome, how, flipped=found.flipped), *self._remarks(outcome)]
         if not put:
             told.append("Nothing was moved." if is_nothing(outcome) else NOT_MOVED)
         return " ".join(told)
@@ -158,7 +160,7 @@ class RegisterPanel(PairPanel):
         record = {"cancelled": True, "trusted": False, "because": CANCELLED}
         found = self._found_matrix(pair.to_finest(best), record)
         self.tools.take(found)
-        told = motion_text(found.matrix, found.grids[1].shape)
+        told = motion_text(found.matrix, found.grids[1].shape, flipped=found.flipped)
         text = f"Not trusted: {CANCELLED}; this is the best so far. {told}"
         if self.form.insist.value:
             self.tools.put()
@@ -167,12 +169,12 @@ class RegisterPanel(PairPanel):
 
     def python(self) -> str:
         """Write a script that gives the same layers."""
-        form, found = self.form, self.tools.found
+        form, found, pair = self.form, self.tools.found, self.pair()
         moved_anyway = found is not None and not found.trusted and bool(self.tools.shown())
         return register_script(
-            self.pair(),
+            pair,
             form.pair.python(),
-            self._keywords(),
+            self._keywords(pair),
             self._masks(),
             resample=bool(form.resample.value),
             insist=bool(form.insist.value) or moved_anyway,
@@ -190,7 +192,9 @@ class RegisterPanel(PairPanel):
         """Enable the tools that there is something for; more about the result is in a tool-tip."""
         self.tools.refresh(running=running)
         found = None if running else self.tools.found
-        more = "" if found is None or found.outcome is None else details(found.outcome)
+        more = ""
+        if found is not None and found.outcome is not None:
+            more = details(found.outcome, flipped=found.flipped)
         self.message.setToolTip(f"<p>{escape(more)}</p>" if more else "")
 
     def on_undocked(self) -> None:
@@ -239,8 +243,8 @@ class RegisterPanel(PairPanel):
         planes = tuple(() if layer is None else shown_plane(layer, point) for layer in chosen)
         return couple(*chosen, self.form.levels, (planes[0], planes[1]))
 
-    def _keywords(self) -> dict[str, Any]:
-        form, pair = self.form, self.pair()
+    def _keywords(self, pair: Couple) -> dict[str, Any]:
+        form = self.form
         start = start_keywords(pair, form.start.value, self._points())
         drawn = masks(pair, self._masks())
         return {**form.keywords(), **start, **drawn}

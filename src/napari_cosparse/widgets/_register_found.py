@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from napari.layers import Image, Layer
 
 from napari_cosparse.layers import Grid, Motion, grid_of, motion_of
@@ -42,6 +43,12 @@ class Found:
     def fixed_grid(self) -> Grid:
         """The fixed layer's pixels as they lie now."""
         return grid_of(self.fixed)
+
+    @property
+    def flipped(self) -> bool:
+        """Whether an axis of one of the layers runs backwards in the world: negative scale."""
+        ours, theirs = (np.linalg.det(grid.matrix[:2, :2]) for grid in self.grids)
+        return bool(ours * theirs < 0)
 
     @property
     def trusted(self) -> bool:

@@ -19,6 +19,10 @@ from ._script_parts import (
 
 USUAL = {"step": 1, "mirrored": False}  # options of lazy_plane that are not written
 NOTHING = ("initial", "points", "mask_fixed", "mask_moving")  # not written where they are None
+BACKWARDS = (
+    "# An axis of one of the layers runs backwards in the world. To be compared as displayed, the\n"
+    "# columns of the moving one are read backwards.\n"
+)
 Masks = tuple[Labels | Shapes | None, Labels | Shapes | None]
 
 
@@ -115,7 +119,8 @@ def _call(pair: Couple, operators: str, keywords: Mapping[str, Any], masks: Mask
             ("fixed", "moving"), pair.planes_to_read(keywords["invalid"]), strict=True
         )
     )
-    return f"found = nc.register(\n{images}    {operators},\n{keyword_lines(told)})\nprint(found)\n"
+    call = f"found = nc.register(\n{images}    {operators},\n{keyword_lines(told)})\nprint(found)\n"
+    return BACKWARDS + call if pair.start.mirrored else call
 
 
 def _matrix(pair: Couple) -> str:

@@ -16,8 +16,8 @@ SHEARED = (
     "undo that or choose Motion: affine (A)."
 )
 MIRRORED = (
-    "The {} layer is displayed mirrored ({}), and stays so: if its image is none, undo that, or "
-    "tick Advanced > Allow a mirror image."
+    "An axis of the {} layer runs backwards ({}), and stays so: if the layer is displayed as a "
+    "mirror image that way, undo that, or tick Advanced > Allow a mirror image."
 )
 UNDO_SHEAR = ("SA", "A")
 AXES = [1, 0, 2]  # exchanges rows and columns
@@ -102,8 +102,13 @@ def names_text(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= NAMED else f"{len(names)} layers"
 
 
-def motion_text(matrix: Any, shape: tuple[int, int]) -> str:  # noqa: ANN401 array_like
-    """Describe a transform of pixels.
+def motion_text(
+    matrix: Any,  # noqa: ANN401 array_like
+    shape: tuple[int, int],
+    *,
+    flipped: bool = False,
+) -> str:
+    """Describe a transform of pixels; a mirror is one that mirrors in the world.
 
     Parameters
     ----------
@@ -111,25 +116,34 @@ def motion_text(matrix: Any, shape: tuple[int, int]) -> str:  # noqa: ANN401 arr
         Fixed pixel to moving pixel.
     shape : tuple of int
         Rows and columns of the moving image.
+    flipped : bool
+        Whether an axis of one of the layers runs backwards in the world, see `Found.flipped`.
+        Then a transform of pixels that mirrors leaves the layers as they are displayed.
 
     Returns
     -------
     str
-        Rotation, scale and shift; where it mirrors, those of the moving image mirrored about its
-        middle.
+        Rotation, scale and shift; where pixels are mirrored, those of the moving image mirrored
+        about its middle.
     """
-    told, values = "", np.asarray(matrix, np.float64)
+    head, told, tail, values = "In pixels", "", "", np.asarray(matrix, np.float64)
     if np.linalg.det(values[:2, :2]) < 0:
         across = values[0, 0] < values[1, 1]  # the flip that leaves the smaller rotation
-        told = f"mirrored {'top-bottom' if across else 'left-right'}, "
+        if flipped:
+            axis = "rows" if across else "columns"
+            head += f" (moving {axis} counted backwards, as the layers are displayed)"
+        else:
+            told = f"mirrored {'top-bottom' if across else 'left-right'}, "
         flip = mirror((shape[1], shape[0]))[AXES][:, AXES] if across else mirror(shape)
         values = np.asarray(flip @ values)
+    elif flipped:
+        tail = "; as the layers are displayed, that mirrors the moving one"
     angle = degrees(atan2(values[1, 0] - values[0, 1], values[0, 0] + values[1, 1]))
     scale = float(np.sqrt(np.linalg.det(values[:2, :2])))
     down, right = np.round(values[:2, 2], 1) + 0.0  # not -0.0
     return (
-        f"In pixels: {told}rotation {round(angle, 2) + 0.0:.2f} degrees, scale {scale:.4g}, "
-        f"shift ({down:.1f}, {right:.1f})."
+        f"{head}: {told}rotation {round(angle, 2) + 0.0:.2f} degrees, scale {scale:.4g}, "
+        f"shift ({down:.1f}, {right:.1f}){tail}."
     )
 
 

@@ -254,7 +254,7 @@ class Tools(QWidget):
     def _say(self, head: str, *, put: bool) -> None:
         found = self._need()
         self._panel.plot.clear()  # the curve is that of a run
-        told = motion_text(found.matrix, found.grids[1].shape)
+        told = motion_text(found.matrix, found.grids[1].shape, flipped=found.flipped)
         parts = [head, told, *(() if put else (NOT_MOVED,))]
         self._panel.message.setText(" ".join(parts))
 

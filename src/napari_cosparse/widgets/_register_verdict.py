@@ -1,6 +1,5 @@
 """What the registration panel says about a result: whether to trust it, why, what helps."""
 
-import re
 from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Any
@@ -25,10 +24,14 @@ WORDS = {  # the core's advice also names keywords and options, for other reader
 }
 ROUGHLY = 0.1  # of what a curve spans: the ends are summed over other pixels than the steps
 NOTHING = "there is nothing to register"
-FIRST = re.compile(r"(?:the moving image is a mirror image; )?.*?(?=; |, and |$)")  # what decided
 
 
-def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registration
+def verdict(
+    found: Any,  # noqa: ANN401 a Registration
+    start: str = "search",
+    *,
+    flipped: bool = False,
+) -> str:
     """Say with its numbers whether a registration is to be trusted.
 
     Parameters
@@ -37,15 +40,17 @@ def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registr
         What the core returned.
     start : {"search", "place", "points", "good points"}
         How it began; good points are those that the answer brings onto one another.
+    flipped : bool
+        As `motion_text` takes it.
 
     Returns
     -------
     str
         The verdict, then the motion; where it is not trusted, what decided and what helps.
     """
-    because = panel_words(found.because)
     if not found.trusted:
-        return _not_trusted(because, start)
+        return _not_trusted(found, start)
+    because = panel_words(found.because)
     numbers = _numbers(found, because)
     if isfinite(found.agreement) and "of the starts" not in because:
         numbers.append(f"{found.agreement:.0%} of the starts end here")
@@ -54,7 +59,8 @@ def verdict(found: Any, start: str = "search") -> str:  # noqa: ANN401 a Registr
     if isfinite(found.cost_before) and isfinite(found.cost_after):
         numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
     known = f" ({', '.join(numbers)})" if numbers else ""
-    return f"Trusted: {because}{known}. {motion_text(found.matrix, found.moving_shape)}"
+    told = motion_text(found.matrix, found.moving_shape, flipped=flipped)
+    return f"Trusted: {because}{known}. {told}"
 
 
 def cost_curve(found: Any) -> list[float]:  # noqa: ANN401 a Registration
@@ -112,13 +118,15 @@ def is_nothing(found: Any) -> bool:  # noqa: ANN401 a Registration
     return not found.trusted and NOTHING in found.because
 
 
-def details(found: Any) -> str:  # noqa: ANN401 a Registration
+def details(found: Any, *, flipped: bool = False) -> str:  # noqa: ANN401 a Registration
     """Give all that is known of a result that is not trusted, for those who want to know.
 
     Parameters
     ----------
     found : Registration
         What the core returned.
+    turned : bool
+        As `motion_text` takes it.
 
     Returns
     -------
@@ -127,25 +135,18 @@ def details(found: Any) -> str:  # noqa: ANN401 a Registration
     """
     if found.trusted or is_nothing(found):
         return ""
-    reason = _parts(panel_words(found.because))[0]
-    told = motion_text(found.matrix, found.moving_shape)
+    reason = panel_words(found.because.removesuffix(f": {found.way}"))
+    told = motion_text(found.matrix, found.moving_shape, flipped=flipped)
     return f"In full: {'; '.join([reason, *_numbers(found, reason)])}. {told}"
 
 
-def _not_trusted(because: str, start: str) -> str:
+def _not_trusted(found: Any, start: str) -> str:  # noqa: ANN401 a Registration
     """Say what decided, and what helps; how sure a wrong place is would say nothing."""
-    if NOTHING in because:
-        return f"Not trusted: {because}."
-    reason, way = _parts(because)
-    first = FIRST.match(reason)
-    helps = HELP[start] if way.startswith(START) else way
-    return f"Not trusted: {first.group() if first else reason}. What helps: {helps}."
-
-
-def _parts(because: str) -> tuple[str, str]:
-    """Part a reason from the way out."""
-    reason, colon, way = because.rpartition(": ")
-    return (reason, way) if colon else (because, START)
+    if NOTHING in found.because:
+        return f"Not trusted: {panel_words(found.because)}."
+    usual = found.way.startswith(START) or not found.way
+    helps = HELP[start] if usual else panel_words(found.way)
+    return f"Not trusted: {panel_words(found.reason)}. What helps: {helps}."
 
 
 def _numbers(found: Any, because: str) -> list[str]:  # noqa: ANN401 a Registration

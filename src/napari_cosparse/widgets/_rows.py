@@ -6,7 +6,10 @@ from typing import Any
 
 from magicgui.widgets import CheckBox, ComboBox, LineEdit, SpinBox
 from napari.layers import Layer
+from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QComboBox, QFileDialog, QLineEdit, QSizePolicy, QStyle
+
+from ._elide import Elide
 
 
 class LayerBox(ComboBox):
@@ -32,6 +35,9 @@ class LayerBox(ComboBox):
             super().reset_choices(*event)
             if before is not None and before in self.choices:
                 self.value = before
+        for place in range(self.native.count()):  # in the list that unfolds, names are cut too
+            text = self.native.itemText(place)
+            self.native.setItemData(place, text, Qt.ItemDataRole.ToolTipRole)
         if self.value is not before:
             self.changed.emit(self.value)
 
@@ -212,7 +218,8 @@ def plain(value: object) -> Any:  # noqa: ANN401 a JSON value
 
 
 def _narrow(row: ComboBox) -> ComboBox:
-    """Keep long names from widening the panel."""
+    """Keep long names from widening the panel; they get an ellipsis."""
+    Elide(row.native)
     row.native.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     row.native.setMinimumContentsLength(10)
     return row

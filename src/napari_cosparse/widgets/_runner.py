@@ -7,7 +7,7 @@ from threading import Event
 from typing import Any
 
 from napari.qt.threading import GeneratorWorker, create_worker
-from qtpy.QtCore import QObject, Signal  # type: ignore[attr-defined]
+from qtpy.QtCore import QObject, QTimer, Signal  # type: ignore[attr-defined]
 
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.tiles import Cancelled
@@ -16,6 +16,7 @@ Steps = Callable[[], Generator[Progress, None, Any]]
 
 PATIENCE = 10.0  # seconds that closing waits for the step being computed
 PAUSE = 0.1  # seconds between two reports of progress
+DRAWN = 20  # milliseconds: the window shows that a run begins before a worker takes the machine
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,10 @@ class Runner(QObject):
         """Make a runner that does nothing yet."""
         super().__init__(parent)
         self._worker: GeneratorWorker | None = None
+        self._begin = QTimer(self)
+        self._begin.setSingleShot(True)
+        self._begin.setInterval(DRAWN)
+        self._begin.timeout.connect(self._set_off)
         self._run: Generator[list[Progress], None, Any] | None = None
         self._result: object = None
         self._stop = Event()
@@ -122,7 +127,10 @@ class Runner(QObject):
         return self._worker is not None
 
     def start(self, steps: Steps) -> None:
-        """Begin a computation.
+        """Begin a computation, as soon as the event loop has come round.
+
+        At once the worker and the main thread would fight for Python's lock while the window
+        shows that the run begins, and whatever the user does then would wait for both.
 
         Parameters
         ----------
@@ -141,7 +149,7 @@ class Runner(QObject):
         self._worker.yielded.connect(self._on_step)
         self._worker.returned.connect(self._on_return)
         self._worker.finished.connect(self._on_finish)
-        self._worker.start()
+        self._begin.start()
 
     def cancel(self) -> None:
         """Ask the computation to stop as soon as it can."""
@@ -152,6 +160,7 @@ class Runner(QObject):
         worker, self._worker = self._worker, None
         if worker is None:
             return
+        self._begin.stop()
         worker.yielded.disconnect(self._on_step)
         worker.returned.disconnect(self._on_return)
         worker.finished.disconnect(self._on_finish)
@@ -161,6 +170,10 @@ class Runner(QObject):
             time.sleep(0.005)
         if not worker.is_running:
             self._put_away()
+
+    def _set_off(self) -> None:
+        if self._worker is not None:
+            self._worker.start()
 
     def _on_step(self, steps: list[Progress]) -> None:
         for progress in steps:

@@ -104,6 +104,7 @@ class UpsamplePanel(PairPanel):
         self.form.fit()
         self.form.show_placing(None, Settings(), "")  # until more is known
         try:
+            self.check_open()
             pair, settings = self._pair_and_settings()
         except InputError:
             self.form.hide_output()

@@ -42,12 +42,15 @@ class Watch:
         layers : iterable of napari.layers.Layer
             None of them twice.
         """
+        layers = list(layers)
+        if set(layers) == set(self._layers):
+            return  # connecting takes milliseconds, and whoever refreshes asks each time
         for layer in self._layers:
             for move in MOVES:
                 layer.events[move].disconnect(self._callback)
             if isinstance(layer, Labels):
                 layer.events[PAINTED].disconnect(self._painted)
-        self._layers = list(layers)
+        self._layers = layers
         for layer in self._layers:
             for move in MOVES:
                 layer.events[move].connect(self._callback)

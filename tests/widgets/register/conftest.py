@@ -2,17 +2,7 @@
 
 import pytest
 
-from napari_cosparse import api
-from support.fake_registration import FakeRegister
-from support.register_case import MATRIX, PLACE
-
-
-@pytest.fixture
-def fake(monkeypatch):
-    """Make the facade find MATRIX; other answers are set on it."""
-    found = FakeRegister(MATRIX)
-    monkeypatch.setattr(api, "register_steps", lambda *a, **k: found.steps(*a, **k))
-    return found
+from support.register_case import PLACE
 
 
 @pytest.fixture

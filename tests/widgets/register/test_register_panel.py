@@ -40,9 +40,29 @@ def test_without_layers_it_says_what_it_needs(fake, register_panel, viewer):
     """M07."""
     assert "Choose two image layers" in register_panel.about.text()
     viewer.add_image(np.zeros((8, 8)))
-    assert "same layer" in register_panel.about.text()
+    assert "Only one image is open, 'Image': open the other one" in register_panel.about.text()
+    assert "Only one image" in register_panel.button.toolTip()
     assert not register_panel.button.isEnabled()
     assert not any(b.isEnabled() for b in register_panel.tools.buttons.values())
+
+
+@pytest.mark.parametrize("role", ["fixed", "moving"])
+def test_after_a_layer_is_deleted_another_one_is_chosen_and_not_the_same_twice(
+    filled, fake, viewer, role
+):
+    """The first of the list, which Qt would take, is the fixed one here."""
+    viewer.add_image(np.eye(70, 90), name="third")
+    filled.choose(viewer.layers["photo"], viewer.layers["depth"])
+    gone, stays = ("photo", "depth") if role == "fixed" else ("depth", "photo")
+    viewer.layers.remove(gone)
+    rows = filled.form.row(role), filled.form.row("moving" if role == "fixed" else "fixed")
+    assert [row.value.name for row in rows] == ["third", stays]
+    assert filled.button.isEnabled(), filled.about.text()
+    viewer.layers.remove("third")
+    assert f"Only one image is open, {stays!r}" in filled.about.text()
+    assert not filled.button.isEnabled()
+    viewer.add_image(np.eye(70, 90), name="fourth")
+    assert {row.value.name for row in rows} == {stays, "fourth"}
 
 
 def test_new_layer_shares_the_data_and_lies_on_the_fixed_one(filled, fake, viewer, press):

@@ -49,11 +49,13 @@ def test_core_is_told_what_is_rigid_in_the_world(filled, fake, viewer, press, la
 def test_display_that_mirrors_is_told_before_and_after(filled, fake, viewer, press, which):
     layer = viewer.layers["depth" if which == "moving" else "photo"]
     layer.scale = layer.scale * (-1, 1)
-    told = f"The {which} layer is displayed mirrored (negative scale), and stays so"
+    told = f"An axis of the {which} layer runs backwards (negative scale), and stays so"
     assert told in filled.about.text()
     assert "Allow a mirror image" in filled.about.text()
     press(filled)
-    assert "displayed mirrored" not in filled.message.text()
+    assert "runs backwards" not in filled.message.text()
+    assert "counted backwards, as the layers are displayed" in filled.message.text()
+    assert "mirror" not in filled.message.text()  # only the axes of the pixels are
     fake.trusted = False
     press(filled)
     assert told in filled.message.text()
@@ -83,7 +85,7 @@ def test_mirrored_layer_stays_mirrored(filled, fake, viewer, press):
     """G13: the core sees an image that is not mirrored; the result is right in the viewer."""
     depth = viewer.layers["depth"]
     depth.scale = (250, -250)
-    assert "mirrored" in filled.about.text()
+    assert "runs backwards" in filled.about.text()
     press(filled)
     np.testing.assert_array_equal(fake.calls[0][1], depth.data[:, ::-1])
     flip = np.array([[1, 0, 0], [0, -1, 95], [0, 0, 1.0]])

@@ -8,21 +8,17 @@ import numpy as np
 import pytest
 from napari.components import ViewerModel
 
-from napari_cosparse import api
 from napari_cosparse.layers import METADATA_KEY
-from support.fake_registration import FakeRegister
+from support.register_case import MATRIX, PLACE
 
-MATRIX = np.array([[0.8, -0.6, 6], [0.6, 0.8, -3], [0, 0, 1]]) + 1 / 3 * np.eye(3, k=2)
-PLACE = {"scale": (0.5, 0.5), "units": "um"}
+UNEVEN = MATRIX + 1 / 3 * np.eye(3, k=2)  # its numbers have all digits
 CORNERS = [[2, 3], [2, 40], [33, 50], [30, 8.25]]
 
 
 @pytest.fixture
-def fake(monkeypatch):
-    """Make the facade find MATRIX, and call it where the script does."""
-    found = FakeRegister(MATRIX)
-    monkeypatch.setattr(api, "register_steps", lambda *a, **k: found.steps(*a, **k))
-    return found
+def fake(fake):
+    fake.matrix = UNEVEN
+    return fake
 
 
 @pytest.fixture
@@ -123,6 +119,7 @@ def test_script_asks_for_the_same_and_gives_the_same_layers(
     before = list(viewer.layers)[-2:]
     script = register_panel.python()
     assert not unused(script)
+    assert ("are read backwards" in script) is (add is add_mirrored)
     exec(script.replace("nc.register(", "fake("), {"fake": fake.whole})  # noqa: S102
     for made, again in zip(before, list(viewer.layers)[-2:], strict=True):
         assert_same(made, again)
@@ -232,7 +229,7 @@ def test_script_of_a_transform_that_no_run_gave_moves_by_it(
 def test_script_after_cancel_moves_by_the_best_so_far(register_panel, fake, viewer, scene):
     add_turned(viewer, scene)
     register_panel.choose(named(viewer, "photo"), named(viewer, "depth"))
-    found = register_panel.found_by(MATRIX, {"cancelled": True, "trusted": False, "because": "-"})
+    found = register_panel.found_by(UNEVEN, {"cancelled": True, "trusted": False, "because": "-"})
     register_panel.tools.take(found)
     register_panel.tools.put()
     made = getattr(viewer.layers[-1], "__wrapped__", viewer.layers[-1])

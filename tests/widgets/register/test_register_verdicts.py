@@ -41,34 +41,42 @@ MIRROR = "the moving image is a mirror image; "
 BURNT = "73% of what agrees lies in 5% of the picture, but another place fits the rest better"
 
 
+ADVICE = "give a start or landmarks"
+
+
 @pytest.mark.parametrize(
-    ("because", "told", "more"),
+    ("parts", "told", "more"),
     [
-        (f"{LANDS}, and no other place fits: give a start", f"{LANDS}. {HELPS}", "no other place"),
-        (f"{LANDS}; with 30% covered: give a start", f"{LANDS}. {HELPS}", "with 30% covered"),
-        (f"{MIRROR}{LANDS}; refined: give a start", f"{MIRROR}{LANDS}. {HELPS}", "refined"),
-        (f"{LANDS}: give a start or landmarks", f"{LANDS}. {HELPS}", "83% of the fixed image"),
+        ((LANDS, ", and no other place fits", ADVICE), f"{LANDS}. {HELPS}", "no other place"),
+        ((LANDS, "; with 30% covered", ADVICE), f"{LANDS}. {HELPS}", "with 30% covered"),
+        ((MIRROR + LANDS, "; refined", ADVICE), f"{MIRROR}{LANDS}. {HELPS}", "refined"),
+        ((LANDS, "", ADVICE), f"{LANDS}. {HELPS}", "83% of the fixed image"),
         (
-            f"{BURNT}; the start is kept: if that is a caption, mask it",
+            (BURNT, "; the start is kept", "if that is a caption, mask it"),
             f"{BURNT}. What helps: if that is a caption, mask it",
             "the start is kept",
         ),
         (
-            f"nothing was checked: {JUDGE}",
+            ("a reason: with a colon, and a comma; and more", "", "do this: that"),
+            "a reason: with a colon, and a comma; and more. What helps: do this: that. Nothing",
+            "36.87",
+        ),
+        (
+            ("nothing was checked", "", JUDGE),
             "nothing was checked. What helps: turn on Advanced > Judge the result. Nothing was",
             "83% of the fixed image covered; next best place 30% worse. In pixels: rotation 36.87",
         ),
         (
-            f"a mirror image: {ALLOW}",
+            ("a mirror image", "", ALLOW),
             "a mirror image. What helps: flip it, or tick Advanced > Allow a mirror image. Nothing",
             "36.87",
         ),
     ],
 )
 def test_what_decided_and_what_helps_are_told_and_the_rest_in_a_tool_tip(
-    filled, fake, press, because, told, more
+    filled, fake, press, parts, told, more
 ):
-    fake.trusted, fake.because = False, because
+    fake.trusted, (fake.because, fake.note, fake.way) = False, parts
     press(filled)
     message = filled.message
     assert message.text().startswith(f"Not trusted: {told}")
@@ -81,7 +89,7 @@ def test_what_decided_and_what_helps_are_told_and_the_rest_in_a_tool_tip(
 
 
 def test_verdict_of_a_file_is_told_in_words_of_the_panel(filled, fake, press, tmp_path):
-    fake.trusted, fake.because = False, f"nothing was checked: {JUDGE}"
+    fake.trusted, fake.because, fake.way = False, "nothing was checked", JUDGE
     press(filled)
     filled.tools.save(str(tmp_path / "t.json"))
     filled.tools.load(str(tmp_path / "t.json"))
@@ -121,7 +129,7 @@ def test_good_points_are_not_to_blame(filled, fake, viewer, press, count, far, g
     lies = {"scale": depth.scale, "translate": depth.translate, "rotate": 20, "units": "nm"}
     viewer.add_points(theirs, name="b", **lies)
     filled.form.start.value = "points"
-    fake.trusted, fake.because = False, f"{LANDS}: give a start or landmarks"
+    fake.trusted, fake.because, fake.way = False, LANDS, ADVICE
     press(filled)
     told = (
         "What helps: search everywhere, or" if good else "What helps: check the order of the points"

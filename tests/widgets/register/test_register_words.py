@@ -36,6 +36,21 @@ def test_motion_that_mirrors_is_told_as_one(matrix, told):
     assert motion_text(matrix, SHAPE) == f"In pixels: {told}."
 
 
+@pytest.mark.parametrize(
+    ("matrix", "told"),
+    [
+        (LEFT_RIGHT, " (moving columns counted backwards, as the layers are displayed): rotation"),
+        (TOP_BOTTOM, " (moving rows counted backwards, as the layers are displayed): rotation"),
+        (TURN, "shift (6.0, -3.0); as the layers are displayed, that mirrors the moving one."),
+    ],
+)
+def test_mirror_is_named_where_the_motion_mirrors_in_the_world(matrix, told):
+    """An axis that runs backwards in the world turns the pixels' mirror into none."""
+    text = motion_text(matrix, SHAPE, flipped=True)
+    assert told in text
+    assert ("mirror" in text) is (matrix is TURN)
+
+
 @pytest.mark.parametrize(("measure", "is_told"), [("mutual", True), ("nmi", False)])
 @pytest.mark.parametrize("trusted", [True, False])
 def test_lead_of_the_edges_is_left_out_where_grey_values_decided(measure, is_told, trusted):
