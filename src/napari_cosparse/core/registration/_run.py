@@ -24,7 +24,7 @@ from ._residual import residual_map
 from ._scene import Scene
 from ._solve import MANY_PIXELS, PIXELS, descend
 from ._task import Task
-from ._verdict import Verdict, judge_quickly
+from ._verdict import FLOOR_MARGIN, Verdict, judge_quickly
 
 JACKKNIFE_TILE = 5  # blocks: about 60 parts of the image
 UNSURE = 2.0  # working pixels: predicted error from which on more pixels are used
@@ -72,8 +72,9 @@ def run(task: Task) -> Generator[Progress, None, Registration]:
     yield Progress("judge the answer", 1, 2)
     found = _determined(scene, outcome, task.start)
     believed = outcome.verdict.trusted or not task.settings.verdict
-    # what nobody believes need not be sure, unless the start is to be kept instead
-    asked = believed or _stays(task, outcome, verdict, found)
+    # what a start elsewhere equals need not be sure, unless the start is to be kept instead
+    unlikely = not believed and outcome.answer.margin < FLOOR_MARGIN
+    asked = not unlikely or _stays(task, outcome, verdict, found)
     if asked and found.error > UNSURE and task.shrink == 1:
         outcome, found = yield from _with_matrix(task, _surer(scene, outcome, found, task.start))
     kept, tau = _stays(task, outcome, verdict, found), outcome.answer.tau
