@@ -11,7 +11,7 @@ import zarr
 from napari_cosparse import cli, degrade, make_scene, upsample_to_store, upsample_to_store_steps
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.io import write_image
-from napari_cosparse.tiles import _folder, _left
+from napari_cosparse.tiles import _finish, _folder, _left
 
 SCENE = make_scene((96, 128), 0)
 TARGET = degrade(SCENE.depth, 4)
@@ -97,8 +97,10 @@ def test_an_output_of_another_job_is_refused(tmp_path, monkeypatch, change):
     run_killed(place, monkeypatch, killed)
     before = contents(tmp_path)
     images, options = CHANGED[change]
-    with pytest.raises(InputError, match="exists already; overwrite=True replaces it"):
+    made = "" if change == "not resumed" else ", and this very job did not make it"
+    with pytest.raises(InputError, match=f"exists already{made}") as caught:
         upsample_to_store(*images, place, **{**BLOCKS, **options})
+    assert "; overwrite=True replaces it" in str(caught.value)
     assert contents(tmp_path) == before
 
 
@@ -112,6 +114,102 @@ def test_an_output_that_does_not_say_its_job_is_refused(tmp_path):
         attributes["napari-cosparse"] = said
         with pytest.raises(InputError, match="exists already"):
             upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+
+
+@pytest.mark.parametrize("said", [{"result": {}}, {"result": 5}, {"parameters": None}])
+def test_an_output_with_damaged_notes_is_refused(tmp_path, said):
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    attributes = zarr.open_array(place, mode="r+").attrs
+    attributes["napari-cosparse"] = {**attributes["napari-cosparse"], **said}
+    with pytest.raises(InputError, match="exists already"):
+        upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+
+
+def lose_a_chunk(level):
+    next(path for path in (level / "c").rglob("*") if path.is_file()).unlink()
+
+
+def write_junk(level):
+    next(path for path in (level / "c").rglob("*") if path.is_file()).write_bytes(b"junk")
+
+
+def change_a_pixel(level):
+    zarr.open_array(level, mode="r+")[3, 4] += 1
+
+
+def lose_the_metadata(level):
+    (level / "zarr.json").unlink()
+
+
+HARMS = [(name, harm) for name in NAMES for harm in (lose_a_chunk, write_junk, change_a_pixel)]
+
+
+@pytest.mark.parametrize(("name", "harm"), [*HARMS, ("o.ome.zarr", lose_the_metadata)])
+def test_a_complete_output_that_was_damaged_is_not_called_complete(tmp_path, name, harm):
+    place = tmp_path / name
+    expected = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    level = place / "0" if name == "o.ome.zarr" else place
+    before = zarr.open_array(level)[:]
+    harm(level)
+    after = contents(tmp_path)
+    with pytest.raises(InputError, match="has been damaged or changed since; overwrite=True makes"):
+        upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+    assert contents(tmp_path) == after
+    again = upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS, overwrite=True)
+    assert again.misfit == expected.misfit
+    assert np.array_equal(zarr.open_array(level)[:], before)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_store_that_is_replaced_is_whole_whenever_the_run_is_killed(
+    tmp_path, monkeypatch, number
+):
+    """Killed before the old store moves, before the new one takes its place, and after that."""
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET + 1, SCENE.guide, place, **BLOCKS)
+    old, moves = zarr.open_array(place)[:], []
+    replace = _finish.Path.replace
+
+    def killed_at(path, to):
+        if path == place or path.name == "result":
+            moves.append(path)
+            if len(moves) == number:
+                raise KeyboardInterrupt
+        return replace(path, to)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_finish.Path, "replace", killed_at)
+        if number == 3:
+            patched.setattr(_folder, "remove", killed)
+        with pytest.raises(KeyboardInterrupt):
+            upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS, overwrite=True)
+    aside = [*tmp_path.glob("o.zarr.partial/replaced-*")]
+    assert len(aside) == (number > 1)
+    assert np.array_equal(zarr.open_array(aside[0] if aside else place)[:], old)
+    assert place.exists() == (number != 2)
+    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS, overwrite=number == 1)
+    upsample_to_store(TARGET, SCENE.guide, tmp_path / "new.zarr", **BLOCKS)
+    assert np.array_equal(zarr.open_array(place)[:], zarr.open_array(tmp_path / "new.zarr")[:])
+    assert others(place) == ["new.zarr"]
+
+
+def test_a_store_moves_back_where_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
+    place = tmp_path / "o.zarr"
+    upsample_to_store(TARGET + 1, SCENE.guide, place, **BLOCKS)
+    before = contents(place)
+    replace = _finish.Path.replace
+
+    def full(path, to):
+        if path.name == "result":
+            raise OSError(28, "No space left on device")
+        return replace(path, to)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_finish.Path, "replace", full)
+        with pytest.raises(OSError, match="cannot be put in its place"):
+            upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS, overwrite=True)
+    assert contents(place) == before
 
 
 def test_a_complete_output_is_replaced_when_asked(tmp_path):
@@ -136,13 +234,18 @@ def test_an_unfinished_run_of_another_job_beside_it_stays(tmp_path):
     assert "o.zarr.partial" in others(place)
 
 
-def test_a_folder_of_somebody_else_beside_it_stays(tmp_path):
-    place = tmp_path / "o.zarr"
-    upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
-    (tmp_path / "o.zarr.partial").mkdir()
-    (tmp_path / "o.zarr.partial/thesis.txt").write_text("years of work")
+@pytest.mark.parametrize("name", ["thesis.txt", ".thesis"])
+@pytest.mark.parametrize("ours", [False, True])
+def test_a_folder_with_what_is_of_somebody_else_beside_it_stays(tmp_path, monkeypatch, name, ours):
+    place, other = tmp_path / "o.zarr", tmp_path / "o.zarr.partial" / name
+    if ours:
+        run_killed(place, monkeypatch, killed)
+    else:
+        upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS)
+        other.parent.mkdir()
+    other.write_text("years of work")
     assert upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS).found
-    assert (tmp_path / "o.zarr.partial/thesis.txt").read_text() == "years of work"
+    assert other.read_text() == "years of work"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -172,7 +275,8 @@ def test_the_command_line_says_that_it_is_complete(tmp_path, monkeypatch, capsys
         assert f"{name} is complete already, made by this very job; nothing was changed" in told
         assert contents(tmp_path / name) == before
         assert not (tmp_path / f"{name}.partial").exists()
-    for more in ([], ["--resume", "--blur", "gaussian"]):
+    other = ", and this very job did not make it (other inputs, parameters or version)"
+    for more, said in (([], ""), (["--resume", "--blur", "gaussian"], other)):
         assert cli.main([*words, *more]) == 2
-        assert f"{name} exists already; --overwrite replaces it" in capsys.readouterr().err
+        assert f"{name} exists already{said}; --overwrite replaces it" in capsys.readouterr().err
     assert contents(tmp_path / name) == before

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +64,44 @@ def is_whole(
     except Exception:  # noqa: BLE001 - whatever is wrong with a chunk, its block is made again
         return False
     return digest.text == notes.get("digest")
+
+
+def checksums(store: Path, names: Iterable[str]) -> Generator[None, None, dict[str, str]]:
+    """Read arrays of a store, chunk by chunk.
+
+    Parameters
+    ----------
+    store : Path
+        An array, or a group of arrays.
+    names : iterable of str
+        Which of the group; that of an array is empty.
+
+    Yields
+    ------
+    None
+        After each chunk.
+
+    Returns
+    -------
+    dict of str to str
+        By name.
+
+    Raises
+    ------
+    Exception
+        Zarr's, or the file system's, if one cannot be read.
+    """
+    found = {}
+    for name in names:
+        array: Any = zarr.open_array(store / name, mode="r")
+        digest = Digest()
+        digest.add(np.frombuffer(f"{array.shape} {array.dtype}".encode(), np.uint8))
+        starts = (
+            range(0, size, step) for size, step in zip(array.shape, array.chunks, strict=True)
+        )
+        for corner in product(*starts):
+            chunk = zip(corner, array.chunks, strict=True)
+            digest.add(np.asarray(array[tuple(slice(a, a + size) for a, size in chunk)]))
+            yield
+        found[name] = digest.text
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import secrets
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from napari_cosparse.core.errors import InputError
 from ._arrays import writing
 from ._axes import axes_of, stored_order
 from ._blocks import Job, Place, marker
+from ._digest import checksums
 from ._folder import Folder
 from ._layout import result_shape
 from ._ome import add_levels, describe_image
@@ -115,10 +116,18 @@ def stored_of(
 
 
 def _put_in_place(folder: Folder, *, overwrite: bool) -> None:
-    """Move the result to where the output is wanted."""
+    """Move the result to where the output is wanted.
+
+    What is replaced moves into the folder, and is deleted with it: a kill leaves either whole.
+    """
     try:
-        _make_room(folder.output, overwrite=overwrite)
-        (folder.inside / "result").replace(folder.output)
+        old = _make_room(folder, overwrite=overwrite)
+        try:
+            (folder.inside / "result").replace(folder.output)
+        except OSError:
+            if old is not None:
+                old.replace(folder.output)
+            raise
     except (InputError, OSError) as error:
         kind = InputError if isinstance(error, InputError) else OSError
         raise kind(
@@ -127,14 +136,16 @@ def _put_in_place(folder: Folder, *, overwrite: bool) -> None:
         ) from error
 
 
-def _make_room(output: Path, *, overwrite: bool) -> None:
-    """Delete a store that is to be replaced, and nothing else."""
-    if not os.path.lexists(output):
-        return
+def _make_room(folder: Folder, *, overwrite: bool) -> Path | None:
+    """Move a store that is to be replaced, and nothing else, into the folder."""
+    if not os.path.lexists(folder.output):
+        return None
     if not overwrite:
-        raise InputError(f"{output} was not there when the run began")
-    check_replaced(output)
-    shutil.rmtree(output)
+        raise InputError(f"{folder.output} was not there when the run began")
+    check_replaced(folder.output)
+    old = folder.path / f"replaced-{secrets.token_hex(4)}"
+    folder.output.replace(old)
+    return old
 
 
 def _figures(job: Job, places: list[Place]) -> dict[str, Any]:
@@ -169,6 +180,7 @@ def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, Non
     """Write the metadata, and the coarser levels of a multiscale image."""
     root = work.folder.inside / "result"
     if not work.ome:
+        notes = notes | {"checksums": (yield from checksums(root, [""]))}
         with writing(f"{root}: metadata"):
             zarr.open_array(root, mode="r+").attrs.update({"napari-cosparse": notes})
         return
@@ -176,6 +188,7 @@ def _write_notes(work: Work, notes: dict[str, Any]) -> Generator[None, None, Non
     order = stored_order(work.target)
     axes = axes_of([names[i] for i in order], [units[i] for i in order])
     levels = yield from add_levels(root, work.unknown)
+    notes = notes | {"checksums": (yield from checksums(root, map(str, range(levels))))}
     name = work.output.name[: -len(OME)]
     sizes, place = ([values[i] for i in order] for values in (size, position))
     describe_image(root, name, axes, sizes, place, levels, notes)

@@ -71,7 +71,8 @@ def store_steps(
     work.describe_axes(axes, pixel_size, units, position)
     complete = complete_notes(work) if resume and not overwrite else None
     kept = overwrite or complete is not None
-    check_output(work.output, overwrite=kept, inputs=(target, guide, *beside))
+    given = target, guide, *beside
+    check_output(work.output, overwrite=kept, resume=resume, inputs=given)
     earlier = complete or _earlier(work) if resume else None
     work.choose_blocks(memory, block, scheduler, earlier)
     work.cancelled = cancelled
@@ -91,7 +92,7 @@ def _run(work: Work, *, overwrite: bool, resume: bool) -> Generator[Progress, No
             if complete is not None:  # another run may have made it since
                 check_output(work.output, overwrite=True)
                 return (yield from keep_complete(work, complete))
-            check_output(work.output, overwrite=overwrite)
+            check_output(work.output, overwrite=overwrite, resume=resume)
             return (yield from _work_through(work, overwrite=overwrite, resume=resume))
     finally:
         work.close()

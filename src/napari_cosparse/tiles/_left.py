@@ -14,6 +14,7 @@ from napari_cosparse.core.errors import InputError, OccupiedError
 
 JOB = "job.json"
 RUN = re.compile(r"run-[0-9a-f]{16}")
+MADE = re.compile(r"run-[0-9a-f]{16}|replaced-[0-9a-f]{8}|\.job\.json-[0-9a-f]{8}")
 OWN = {"solved", "blended"}  # of older versions
 
 
@@ -53,7 +54,7 @@ def check_own(folder: Path) -> None:
     if folder.is_symlink() or not folder.is_dir():
         raise InputError(f"{folder} is no folder; delete it, or choose another output")
     names = {item.name for item in folder.iterdir() if not item.name.startswith(".")}
-    others = sorted(name for name in names - OWN if not RUN.fullmatch(name))
+    others = sorted(name for name in names - OWN if not MADE.fullmatch(name))
     if JOB not in names and others:
         raise InputError(
             f"{folder} holds {others[0]}, which is not of this program; move it, or "
@@ -98,9 +99,10 @@ def left_of(folder: Path, fingerprint: str) -> bool:
     """
     if not os.path.lexists(folder):
         return False
-    try:
-        check_own(folder)
-    except InputError:
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    names = {item.name for item in folder.iterdir()} - {JOB}
+    if not all(MADE.fullmatch(name) for name in names):
         return False
     job = read_job(folder)
     if job is None:

@@ -57,7 +57,9 @@ def is_ome(output: Path) -> bool:
     return output.name.lower().endswith(OME)
 
 
-def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Any] = ()) -> None:
+def check_output(
+    output: Path, *, overwrite: bool, resume: bool = False, inputs: Iterable[Any] = ()
+) -> None:
     """Refuse an output that cannot be written, before any work.
 
     Parameters
@@ -66,6 +68,8 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Any] = ()) -
         The store that is wanted.
     overwrite : bool
         Whether what is there may be replaced: a Zarr store, nothing else.
+    resume : bool
+        Whether one of the same job would have been left as it is.
     inputs : iterable of array-like, str or Path
         What is read.
 
@@ -83,7 +87,7 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Any] = ()) -
     if os.path.lexists(output):
         check_replaced(output)
         if not overwrite:
-            raise taken(output)
+            raise taken(output, resume=resume)
     folder = output.parent
     if not folder.is_dir():
         raise InputError(f"{output}: the folder {folder} does not exist; make it first")
@@ -91,8 +95,29 @@ def check_output(output: Path, *, overwrite: bool, inputs: Iterable[Any] = ()) -
         raise InputError(f"{output}: nothing can be written to the folder {folder}; choose another")
 
 
-def taken(output: Path) -> OccupiedError:
+def taken(output: Path, *, resume: bool) -> OccupiedError:
     """Say that the place of the output is taken.
+
+    Parameters
+    ----------
+    output : Path
+        The store that is wanted.
+    resume : bool
+        Whether one of the same job would have been left as it is.
+
+    Returns
+    -------
+    OccupiedError
+        To be raised.
+    """
+    problem = f"{output} exists already"
+    if resume:
+        problem += ", and this very job did not make it (other inputs, parameters or version)"
+    return OccupiedError(problem, {"overwrite": "replaces it"}, "choose another name")
+
+
+def damaged(output: Path) -> OccupiedError:
+    """Say that an output of the same job is no longer what was written.
 
     Parameters
     ----------
@@ -104,9 +129,8 @@ def taken(output: Path) -> OccupiedError:
     OccupiedError
         To be raised.
     """
-    return OccupiedError(
-        f"{output} exists already", {"overwrite": "replaces it"}, "choose another name"
-    )
+    problem = f"{output} was made by this very job, but has been damaged or changed since"
+    return OccupiedError(problem, {"overwrite": "makes it again"}, "choose another name")
 
 
 def check_apart(output: Path, inputs: Iterable[Any]) -> None:
