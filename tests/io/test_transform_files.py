@@ -262,6 +262,14 @@ def test_another_locale_changes_nothing(tmp_path):
             "#Insight Transform File V1.0\nTransform: AffineTransform_double_2_2\nParameters: 1\n",
             "1 parameters instead of 6",
         ),
+        (
+            "t.tfm",
+            (
+                "#Insight Transform File V1.0\nTransform: Euler2DTransform_double_2_2\n"
+                "Parameters: 0.3 1 2\nFixedParameters: 5 6 0\n"
+            ),
+            "3 fixed parameters; a transform of two dimensions has the two coordinates",
+        ),
     ],
 )
 def test_bad_files_say_what_is_wrong(tmp_path, name, text, says):

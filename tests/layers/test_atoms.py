@@ -64,3 +64,10 @@ def test_atoms_lie_beside_all_layers_wherever_these_are(units, scale):
     assert 399.5 < left.extent.world[0, 1] < 450
     assert left.extent.world[1, 1] < right.extent.world[0, 1]
     assert left.units == image.units
+
+
+@pytest.mark.parametrize("beside", [None, Image(np.zeros((50, 80)))])
+def test_atoms_lie_beside_the_edges_of_coarse_layers_and_beside_what_is_there_alone(beside):
+    coarse = Image(np.zeros((4, 4)), scale=(40, 40), translate=(19.5, 19.5))
+    left, _ = atom_layers(PAIR, "mine", beside=beside, among=[coarse])
+    assert left[1]["translate"][1] - left[1]["scale"][1] / 2 > 159.5

@@ -6,7 +6,7 @@ from qtpy.QtCore import QEvent, QPoint, Qt
 from qtpy.QtGui import QHelpEvent
 from qtpy.QtWidgets import QApplication, QToolTip
 
-from napari_cosparse.widgets._elide import Elide
+from napari_cosparse.widgets._elide import Elide, escaped
 
 LONG = "mouse <brain> slice 12, DAPI, 40x oil & stitched, illumination corrected, second channel"
 
@@ -65,5 +65,5 @@ def test_list_that_unfolds_tells_whole_names(box):
     names = [box.itemText(place) for place in range(box.count())]
     tips = [box.itemData(place, Qt.ItemDataRole.ToolTipRole) for place in range(box.count())]
     assert LONG in names
-    assert tips == names
+    assert tips == [f"<p>{escaped(name)}</p>" for name in names]
     assert box.view().textElideMode() == Qt.TextElideMode.ElideMiddle

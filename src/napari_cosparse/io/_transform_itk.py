@@ -68,7 +68,12 @@ def decode_itk(text: str, size_fixed: Pair, size_moving: Pair) -> Transform:
     """
     kind, parameters, fixed = _entries(text)
     linear, shift = _linear(kind, parameters)
-    centre = np.array(fixed if len(fixed) == 2 else [0.0, 0.0])
+    if len(fixed) not in (0, 2):
+        raise InputError(
+            f"has {len(fixed)} fixed parameters; a transform of two dimensions has the two "
+            "coordinates of its centre, or none"
+        )
+    centre = np.array(fixed if len(fixed) else [0.0, 0.0])
     matrix = np.eye(3)
     matrix[:2, :2] = linear
     matrix[:2, 2] = shift + centre - linear @ centre

@@ -205,7 +205,8 @@ def _right_of(
 ) -> tuple[tuple[float, float], float, Any]:
     """Find corner, pixel size and units for a sheet of some rows beside layers."""
     if layer is None:
-        return (0.0, 0.0), 1.0, ("pixel", "pixel")
+        ends = _right_ends(among, ("pixel", "pixel"))
+        return (0.0, max(ends) + 3 if ends else 0.0), 1.0, ("pixel", "pixel")
     (top, _), (bottom, right) = np.asarray(layer.extent.world, np.float64)[:, -2:]
     step = float((bottom - top) / max(rows - 1, 1)) or 1.0
     units = tuple(layer.units[-2:])
@@ -214,12 +215,13 @@ def _right_of(
 
 
 def _right_ends(layers: Iterable[Layer], units: tuple[Any, ...]) -> list[float]:
-    """Right ends of layers in some units, or in numbers where napari draws them so."""
+    """Right edges of layers in some units, or in numbers where napari draws them so."""
     flat = [layer for layer in layers if layer.ndim > 1]
     factors = [unit_factors(layer.units[-2:], units) for layer in flat]
     alike = None not in factors  # else napari leaves the units of all layers out
     ends = [
-        float(layer.extent.world[1, -1]) * (told[1] if alike and told else 1.0)
+        float(layer.extent.world[1, -1] + layer.extent.step[-1] / 2)
+        * (told[1] if alike and told else 1.0)
         for layer, told in zip(flat, factors, strict=True)
     ]
     return [end for end in ends if isfinite(end)]

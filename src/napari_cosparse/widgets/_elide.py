@@ -35,7 +35,7 @@ class Elide(QObject):
     def tip(self) -> str:
         """The tool-tip of the box, below the whole name where that is not shown."""
         text, told = self._box.currentText(), self._box.toolTip()
-        return told if self.shown == text else f"<p><b>{_escaped(text)}</b></p>{told}"
+        return told if self.shown == text else f"<p><b>{escaped(text)}</b></p>{told}"
 
     def eventFilter(self, _box: QObject | None, event: QEvent | None) -> bool:  # noqa: N802 Qt's
         """Draw the box, and show its tool-tip, where the text is too long for it."""
@@ -74,6 +74,17 @@ class Elide(QObject):
         return str(metrics.elidedText(option.currentText, Qt.TextElideMode.ElideMiddle, width))
 
 
-def _escaped(text: str) -> str:
-    """Write a name such that Qt takes no part of it for a tag."""
+def escaped(text: str) -> str:
+    """Write a name such that Qt takes no part of it for a tag.
+
+    Parameters
+    ----------
+    text : str
+        The name.
+
+    Returns
+    -------
+    str
+        For rich text.
+    """
     return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -64,7 +64,9 @@ class PairPanel(Panel):
         """
         before, (coarse, detailed) = self._in_rows(), self.pair_rows()
         self.form.reset_choices()
-        if before == self._suggested or not set(before) & set(coarse.choices):
+        chosen = {layer for layer in before if layer is not None}
+        if before == self._suggested or not chosen & set(coarse.choices):
+            self._lacking = None
             pair = self.suggested(coarse.choices)
             if pair is not None:
                 coarse.value, detailed.value = pair

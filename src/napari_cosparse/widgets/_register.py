@@ -139,7 +139,7 @@ class RegisterPanel(PairPanel):
         """Say what about the layers may be why a motion does not fit, or not exactly."""
         if self._run is None:
             return []
-        told = [] if outcome.trusted else flaws(self._run, str(outcome.group))
+        told = flaws(self._run, str(outcome.group), trusted=outcome.trusted)
         if self._run_points is not None:
             told.insert(0, apart_text(self._run, self._run_points, outcome.matrix))
         return told

@@ -60,7 +60,7 @@ def couple_text(pair: Couple, group: str = "") -> str:
     return " ".join(parts)
 
 
-def flaws(pair: Couple, group: str = "") -> list[str]:
+def flaws(pair: Couple, group: str = "", *, trusted: bool = False) -> list[str]:
     """Say what about the layers' display a motion may not be able to undo.
 
     Parameters
@@ -69,6 +69,8 @@ def flaws(pair: Couple, group: str = "") -> list[str]:
         The layers.
     group : str
         Of the motion; empty if it is not chosen yet.
+    trusted : bool
+        Whether the result is: then layers that are mirrored were no hindrance.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def flaws(pair: Couple, group: str = "") -> list[str]:
         Sentences.
     """
     told = []
-    if pair.start.mirrored:
+    if pair.start.mirrored and not trusted:
         which = int(np.linalg.det(pair.grids[1].matrix[:2, :2]) < 0)
         layer = (pair.fixed, pair.moving)[which]
         why = "negative scale" if np.prod(layer.scale[-2:]) < 0 else "by its transforms"

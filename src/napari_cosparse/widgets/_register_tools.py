@@ -23,6 +23,7 @@ from ._register_verdict import judgement
 if TYPE_CHECKING:
     from ._register import RegisterPanel
 
+VERDICTS = ("Trusted", "Not trusted")
 NOT_MOVED = "Nothing was moved: press Move anyway to see it."
 SELECT = "Select the layers to move in the layer list, then press Apply to selected."
 PLACES = {  # row, column and spans: as few rows as fit, since the screen may be low
@@ -125,7 +126,10 @@ class Tools(QWidget):
             made.append(resampled_with(found, found.moving))
         found.moved.extend(self._loads.put(found, made))
         message = self._panel.message
-        message.setText(message.text().replace(NOT_MOVED, "Moved all the same."))
+        text = message.text().replace(NOT_MOVED, "Moved all the same.")
+        if not text.startswith(VERDICTS):  # an error of an earlier click, say
+            text = f"Moved: {names_text([layer.name for layer in self.shown()])}."
+        message.setText(text)
         self._panel.refresh()
 
     def apply_to_selected(self) -> None:

@@ -18,6 +18,10 @@ HELP = {  # in the words of the panel, for what the core advises in those of its
     "good points": f"search everywhere, or {MASK}",
 }
 START = "give a"  # how the core's advice begins that the above stands for
+MORE = {  # what it may end with
+    "scattered holes": ", or fill scattered holes",
+    "compare by eye": ", and compare by eye whatever comes of it",
+}
 WORDS = {  # the core's advice also names keywords and options, for other readers
     JUDGE: "turn on Advanced > Judge the result",
     ALLOW: "flip it, or tick Advanced > Allow a mirror image",
@@ -58,7 +62,8 @@ def verdict(
         numbers.append(f"error about {found.predicted_error:.2g} px")
     if isfinite(found.cost_before) and isfinite(found.cost_after):
         numbers.append(f"cost {found.cost_before:.4g} to {found.cost_after:.4g}")
-    known = f" ({', '.join(numbers)})" if numbers else ""
+    joined = f"; {', '.join(numbers)}" if because.endswith(")") else f" ({', '.join(numbers)})"
+    known = joined if numbers else ""
     told = motion_text(found.matrix, found.moving_shape, flipped=flipped)
     return f"Trusted: {because}{known}. {told}"
 
@@ -125,7 +130,7 @@ def details(found: Any, *, flipped: bool = False) -> str:  # noqa: ANN401 a Regi
     ----------
     found : Registration
         What the core returned.
-    turned : bool
+    flipped : bool
         As `motion_text` takes it.
 
     Returns
@@ -145,7 +150,8 @@ def _not_trusted(found: Any, start: str) -> str:  # noqa: ANN401 a Registration
     if NOTHING in found.because:
         return f"Not trusted: {panel_words(found.because)}."
     usual = found.way.startswith(START) or not found.way
-    helps = HELP[start] if usual else panel_words(found.way)
+    more = "".join(words for end, words in MORE.items() if found.way.endswith(end))
+    helps = HELP[start] + more if usual else panel_words(found.way)
     return f"Not trusted: {panel_words(found.reason)}. What helps: {helps}."
 
 

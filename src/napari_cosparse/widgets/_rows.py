@@ -9,7 +9,7 @@ from napari.layers import Layer
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QComboBox, QFileDialog, QLineEdit, QSizePolicy, QStyle
 
-from ._elide import Elide
+from ._elide import Elide, escaped
 
 
 class LayerBox(ComboBox):
@@ -37,7 +37,7 @@ class LayerBox(ComboBox):
                 self.value = before
         for place in range(self.native.count()):  # in the list that unfolds, names are cut too
             text = self.native.itemText(place)
-            self.native.setItemData(place, text, Qt.ItemDataRole.ToolTipRole)
+            self.native.setItemData(place, f"<p>{escaped(text)}</p>", Qt.ItemDataRole.ToolTipRole)
         if self.value is not before:
             self.changed.emit(self.value)
 

@@ -65,6 +65,21 @@ def test_after_a_layer_is_deleted_another_one_is_chosen_and_not_the_same_twice(
     assert {row.value.name for row in rows} == {stays, "fourth"}
 
 
+def test_a_layer_that_is_still_there_keeps_its_role_after_all_others_were_replaced(
+    filled, fake, viewer
+):
+    filled.keep_choice()
+    viewer.layers.remove("depth")
+    viewer.layers.remove("photo")
+    for name in ("x", "y", "z"):
+        viewer.add_image(np.eye(70, 90), name=name)
+    filled.choose(viewer.layers["x"], viewer.layers["y"])
+    filled.keep_choice()
+    viewer.layers.remove("x")
+    assert filled.form.fixed.value.name == "z"
+    assert filled.form.moving.value.name == "y"
+
+
 def test_new_layer_shares_the_data_and_lies_on_the_fixed_one(filled, fake, viewer, press):
     """G02, G17, G18: whatever both layers' transforms and units are."""
     photo, depth = viewer.layers
@@ -197,6 +212,11 @@ def test_layer_that_was_deleted_can_be_made_again(filled, viewer, press):
     buttons["Move anyway"].click()
     lies_on_fixed(by_name(viewer, "depth [registered]"), viewer.layers["photo"])
     assert buttons["Move anyway"].isHidden()
+    assert filled.message.text().startswith("Trusted: ")
+    viewer.layers.remove("depth [registered]")
+    filled.message.setText("the moving layer is gone")  # as an earlier click said
+    buttons["Move anyway"].click()
+    assert filled.message.text() == "Moved: depth [registered]."
     viewer.layers.remove("depth [registered]")
     buttons["Reset"].click()
     assert filled.message.text() == "Reset: 0 layers removed, the transform is forgotten."

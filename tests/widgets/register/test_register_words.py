@@ -62,6 +62,39 @@ def test_lead_of_the_edges_is_left_out_where_grey_values_decided(measure, is_tol
 
 
 @pytest.mark.parametrize(
+    ("way", "more"),
+    [
+        ("give a start or landmarks", "shows."),
+        ("give a nearer start, or search", "shows."),
+        (
+            "give a start, or masks of what both show, or fill scattered holes",
+            "shows, or fill scattered holes.",
+        ),
+        (
+            "give a start or landmarks, and compare by eye",
+            "shows, and compare by eye whatever comes of it.",
+        ),
+    ],
+)
+def test_advice_of_the_core_is_kept_in_words_of_the_panel(way, more):
+    found = FakeRegistration(TURN, np.eye(3), SHAPE, SHAPE)
+    found = dataclasses.replace(found, trusted=False, reason="why", way=way, because=f"why: {way}")
+    text = verdict(found)
+    assert text.startswith("Not trusted: why. What helps: drag the layer")
+    assert text.endswith(more)
+
+
+@pytest.mark.parametrize(
+    ("because", "told"), [("so (limit 2 px)", "so (limit 2 px); 83% of"), ("so", "so (83% of")]
+)
+def test_no_brackets_follow_brackets(because, told):
+    found = dataclasses.replace(
+        FakeRegistration(TURN, np.eye(3), SHAPE, SHAPE), trusted=True, because=because
+    )
+    assert f"Trusted: {told}" in verdict(found)
+
+
+@pytest.mark.parametrize(
     ("before", "steps", "told"),
     [
         (-0.1, (-0.2, -0.35), [-0.1, -0.2, -0.35, -0.4]),

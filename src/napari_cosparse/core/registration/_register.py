@@ -87,8 +87,8 @@ def register(
         Largest rotation that is searched either way, degrees. None: 30, then 180 where the answer
         is not trusted.
     max_scale : float, optional
-        Largest magnification that is searched either way. None: 1.25 for "similarity" and "A",
-        else 1.
+        Largest magnification that is searched either way, for "similarity" and "A" only: other
+        groups have none. None: 1.25.
     verdict : bool
         Register backwards to decide about trust, which takes about as long again. Without, only
         answers whose start stands out clearly are trusted.

@@ -16,6 +16,7 @@ GROUPS = ("SO", "SE", "similarity", "SA", "A")
 MEASURES = ("auto", "both", "mutual", "nmi", "coupled")
 SOLVERS = ("gauss-newton", "gradient")
 LARGEST_SCALE = 4.0
+SCALED = ("similarity", "A")  # groups with a scale
 LEAST_POINTS = {"SO": 1, "SE": 2, "similarity": 2, "SA": 3, "A": 3}
 
 
@@ -54,17 +55,19 @@ class RegisterSettings:
         _choice("solver", self.solver, SOLVERS)
         _check_range("max_rotation", self.max_rotation, 0.0, 180.0, "degrees")
         _check_range("max_scale", self.max_scale, 1.0, LARGEST_SCALE, "times")
+        if self.max_scale is not None and self.max_scale > 1 and self.group not in SCALED:
+            raise InputError(
+                f"max_scale {self.max_scale:g}: the group {self.group} has no scale to search; "
+                f"take {' or '.join(SCALED)}, or leave max_scale out"
+            )
+        _check_flags(search=self.search, verdict=self.verdict, allow=self.allow_reflection)
         if self.initial is not None and self.points is not None:
             raise InputError("initial and points both say where to start; give one of them")
         if self.initial is not None:
             object.__setattr__(self, "initial", _matrix(self.initial))
         if self.points is not None:
             object.__setattr__(self, "points", _points(self.points, self.group))
-        if len(tuple(self.invalid)) != 2:
-            raise InputError(
-                f"invalid {self.invalid!r} must be two values, for the fixed and the moving image; "
-                "None where every number is valid"
-            )
+        _check_invalid(self.invalid)
         try:
             valid = index(self.seed) >= 0
         except TypeError:
@@ -92,8 +95,33 @@ def _choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 def _check_range(name: str, value: float | None, low: float, high: float, unit: str) -> None:
     if value is None:
         return
-    if not (isinstance(value, (int, float, np.number)) and low <= value <= high):
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (number and low <= value <= high):
         raise InputError(f"{name} {value!r} must be a number from {low:g} to {high:g} {unit}")
+
+
+def _check_flags(search: object, verdict: object, allow: object) -> None:
+    named = {"search": search, "verdict": verdict, "allow_reflection": allow}
+    for name, value in named.items():
+        if not (isinstance(value, (bool, np.bool_)) or (name == "search" and value is None)):
+            choices = "True, False or None" if name == "search" else "True or False"
+            raise InputError(f"{name} {value!r} must be {choices}")
+
+
+def _check_invalid(values: Any) -> None:  # noqa: ANN401 - whatever the user gave
+    try:
+        one, other = values
+        for value in (one, other):
+            float(value if value is not None else 0)
+    except (TypeError, ValueError):
+        wrong = True
+    else:
+        wrong = isinstance(values, str)
+    if wrong:
+        raise InputError(
+            f"invalid {values!r} must be two numbers, for the fixed and the moving image; None "
+            "where every number is valid, such as invalid=(0, None)"
+        )
 
 
 def _matrix(value: Any) -> NDArray[np.float64]:  # noqa: ANN401 - whatever the user gave
