@@ -323,6 +323,9 @@ def test_points_follow_their_pixels():
         ({"shape": (0, 5)}, "at least 1"),
         ({"shape": (5,)}, "two whole numbers"),
         ({"origin": (0.5, 1)}, "two whole numbers"),
+        ({"origin": 3}, "origin 3 must be two whole numbers"),
+        ({"shape": 5}, "shape 5 must be two whole numbers"),
+        ({"image": [[1, 2], [3]]}, "the image cannot be made an array of numbers"),
         ({"matrix": np.zeros((3, 3))}, "last row"),
         ({"matrix": np.diag([1.0, 0, 1])}, "singular"),
         ({"matrix": np.eye(4)}, r"\(4, 4\)"),
@@ -357,6 +360,9 @@ def test_a_registration_brings_its_grid_and_its_trust():
         (np.zeros(4), "moving to fixed", r"\(4,\)"),
         (np.zeros((4, 1)), "moving to fixed", r"\(4, 1\)"),
         (np.zeros((4, 2)), "forwards", "direction 'forwards'"),
+        (np.zeros((4, 2), complex), "moving to fixed", "points have type complex128"),
+        ("ab", "moving to fixed", "points have type <U2; real numbers are needed"),
+        ([[1, 2], [3]], "moving to fixed", "points cannot be made an array of numbers"),
     ],
 )
 def test_wrong_points_are_refused(points, direction, says):

@@ -73,6 +73,7 @@ def test_message_names_the_culprit(keywords, says):
         ({"region": (0, 0, 50.5, 50)}, "region .* must be four whole numbers"),
         ({"region": (0, 0, 5, 5)}, "region .* has 5 x 5 pixels; registration needs at least 16"),
         ({"fixed": np.zeros(40)}, r"the fixed image has shape \(40,\); it must be"),
+        ({"moving": [[1, 2], [3]]}, "the moving image cannot be made an array of numbers"),
         ({"moving": None}, r"the moving image has shape \(\); it must be"),
         ({"mask_fixed": np.full((112, 160), "a")}, "mask of the fixed image has type <U1"),
     ],

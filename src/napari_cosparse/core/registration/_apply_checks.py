@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -115,16 +116,49 @@ def _result_shape(
     image_shape: tuple[int, ...], matrix: ArrayLike | Registered, shape: tuple[int, int] | None
 ) -> tuple[int, ...]:
     if shape is not None:
-        return tuple(shape)
+        return shape
     return tuple(getattr(matrix, "fixed_shape", None) or image_shape[:2])
 
 
 def _two_whole(name: str, values: tuple[int, ...], least: int | None) -> tuple[int, int]:
-    whole = [int(v) for v in values if isinstance(v, int | np.integer) and not isinstance(v, bool)]
-    if len(values) != 2 or len(whole) != 2 or (least is not None and min(whole) < least):
+    given = values if isinstance(values, Iterable) else ()
+    whole = [int(v) for v in given if isinstance(v, int | np.integer) and not isinstance(v, bool)]
+    if len(tuple(given)) != 2 or len(whole) != 2 or (least is not None and min(whole) < least):
         rule = "whole numbers" if least is None else f"whole numbers of at least {least}"
         raise InputError(f"{name} {values} must be two {rule}: rows and columns")
     return whole[0], whole[1]
+
+
+def real_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Make an array of real numbers.
+
+    Parameters
+    ----------
+    name : str
+        What it is.
+    values : array_like
+        As given.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise InputError(f"{name} cannot be made an array of numbers: {error}") from None
+    if array.dtype.kind not in "buif":
+        raise InputError(f"{name} {_have(name)} type {array.dtype}; real numbers are needed")
+    return array
+
+
+def _have(name: str) -> str:
+    return "have" if name.endswith("s") else "has"
 
 
 def as_pixels(image: ArrayLike) -> NDArray[Any]:
@@ -147,9 +181,7 @@ def as_pixels(image: ArrayLike) -> NDArray[Any]:
     """
     if isinstance(image, np.ma.MaskedArray):
         image = np.ma.filled(image.astype(np.result_type(image.dtype, np.float32)), np.nan)
-    pixels = np.asarray(image)
-    if pixels.dtype.kind not in "buif":
-        raise InputError(f"the image has type {pixels.dtype}; it needs real numbers")
+    pixels = real_array("the image", image)
     if pixels.ndim != 2 and not (pixels.ndim == 3 and pixels.shape[2] in (3, 4)):
         raise InputError(
             f"the image has shape {pixels.shape}; it must be (H, W), or (H, W, 3) or (H, W, 4) for "

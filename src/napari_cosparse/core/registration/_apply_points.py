@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
 
-from ._apply_checks import Registered, invertible
+from ._apply_checks import Registered, invertible, real_array
 
 DIRECTIONS = ("moving to fixed", "fixed to moving")
 ROUND_OFF = 1e-6  # pixels
@@ -67,7 +67,7 @@ def apply_to_points(
         raise InputError(
             f"direction {direction!r} must be one of {', '.join(map(repr, DIRECTIONS))}"
         )
-    found: NDArray[np.float64] = np.array(points, np.float64)
+    found: NDArray[np.float64] = np.array(real_array("points", points), np.float64)
     if found.ndim != 2 or found.shape[1] < 2:
         raise InputError(
             f"points have shape {found.shape}; they must be (n, 2), or (n, d) with row and "

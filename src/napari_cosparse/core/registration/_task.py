@@ -179,7 +179,7 @@ def _sources(fixed: Any, moving: Any, settings: RegisterSettings) -> tuple[Sourc
     sizes = settings.pixel_size_fixed, settings.pixel_size_moving
     names = "the fixed image", "the moving image"
     one, other = (
-        Source(_array(image), name, _array(mask), invalid, size)
+        Source(_array(image, name), name, _array(mask, f"the mask of {name}"), invalid, size)
         for image, name, mask, invalid, size in zip(
             (fixed, moving), names, masks, settings.invalid, sizes, strict=True
         )
@@ -187,9 +187,14 @@ def _sources(fixed: Any, moving: Any, settings: RegisterSettings) -> tuple[Sourc
     return one, other
 
 
-def _array(image: Any) -> Any:  # noqa: ANN401
+def _array(image: Any, name: str) -> Any:  # noqa: ANN401
     """Leave alone what has a shape; make an array of lists."""
-    return image if image is None or hasattr(image, "shape") else np.asarray(image)
+    if image is None or hasattr(image, "shape"):
+        return image
+    try:
+        return np.asarray(image)
+    except ValueError as error:  # rows of different lengths
+        raise InputError(f"{name} cannot be made an array of numbers: {error}") from None
 
 
 def _cut(source: Source, region: tuple[int, int, int, int] | None) -> tuple[Source, Matrix]:
