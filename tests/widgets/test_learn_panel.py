@@ -249,6 +249,19 @@ def test_script_learns_the_same_pair(filled, viewer, press):
     again = pair_of_viewer(viewer)
     assert again is not first
     np.testing.assert_array_equal(again.coefficients_u, first.coefficients_u)
+    ends = [layer.extent.world[:, 1] for layer in viewer.layers[2:]]  # the atoms, twice
+    assert len(ends) == 4
+    assert all(left[1] < right[0] for left, right in pairwise(ends))
+    assert ends[0][0] > max(layer.extent.world[1, 1] for layer in viewer.layers[:2])
+
+
+def test_layers_that_replace_all_others_are_suggested(filled, viewer, press, scene):
+    press(filled)
+    viewer.layers.clear()
+    assert filled.form.pairs.value == [(None, None)]
+    viewer.add_image(scene.guide, name="new photo", rgb=True)
+    viewer.add_image(scene.depth, name="new depth")
+    assert [layer.name for layer in filled.form.pairs.value[0]] == ["new photo", "new depth"]
 
 
 def test_settings_to_and_from_a_file(filled, viewer, tmp_path):

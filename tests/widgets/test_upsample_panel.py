@@ -51,7 +51,7 @@ def test_without_layers_the_panel_says_what_it_needs(panel, viewer):
     assert "Choose two image layers" in panel.about.text()
     viewer.add_image(np.zeros((8, 8)))
     assert not panel.button.isEnabled()
-    assert "choose two layers" in panel.about.text()
+    assert "Only one image is open, 'Image'" in panel.about.text()
 
 
 def test_target_and_guide_are_suggested_and_a_choice_is_kept(panel, viewer, scene):

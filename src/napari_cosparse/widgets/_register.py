@@ -139,7 +139,8 @@ class RegisterPanel(PairPanel):
         """Say what about the layers may be why a motion does not fit, or not exactly."""
         if self._run is None:
             return []
-        told = flaws(self._run, str(outcome.group), trusted=outcome.trusted)
+        how = {"trusted": bool(outcome.trusted), "reflected": bool(outcome.reflected)}
+        told = flaws(self._run, str(outcome.group), **how)
         if self._run_points is not None:
             told.insert(0, apart_text(self._run, self._run_points, outcome.matrix))
         return told

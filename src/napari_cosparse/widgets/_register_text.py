@@ -19,6 +19,7 @@ MIRRORED = (
     "An axis of the {} layer runs backwards ({}), and stays so: if the layer is displayed as a "
     "mirror image that way, undo that, or tick Advanced > Allow a mirror image."
 )
+WHY_MIRRORED = "An axis of the {} layer runs backwards ({}), which may be why: undo that first."
 UNDO_SHEAR = ("SA", "A")
 AXES = [1, 0, 2]  # exchanges rows and columns
 NAMED = 4  # layers that are named one by one
@@ -60,7 +61,9 @@ def couple_text(pair: Couple, group: str = "") -> str:
     return " ".join(parts)
 
 
-def flaws(pair: Couple, group: str = "", *, trusted: bool = False) -> list[str]:
+def flaws(
+    pair: Couple, group: str = "", *, trusted: bool = False, reflected: bool = False
+) -> list[str]:
     """Say what about the layers' display a motion may not be able to undo.
 
     Parameters
@@ -71,6 +74,8 @@ def flaws(pair: Couple, group: str = "", *, trusted: bool = False) -> list[str]:
         Of the motion; empty if it is not chosen yet.
     trusted : bool
         Whether the result is: then layers that are mirrored were no hindrance.
+    reflected : bool
+        Whether the result tells of a mirror image, and what helps then.
 
     Returns
     -------
@@ -82,7 +87,8 @@ def flaws(pair: Couple, group: str = "", *, trusted: bool = False) -> list[str]:
         which = int(np.linalg.det(pair.grids[1].matrix[:2, :2]) < 0)
         layer = (pair.fixed, pair.moving)[which]
         why = "negative scale" if np.prod(layer.scale[-2:]) < 0 else "by its transforms"
-        told.append(MIRRORED.format(("fixed", "moving")[which], why))
+        words = WHY_MIRRORED if reflected else MIRRORED
+        told.append(words.format(("fixed", "moving")[which], why))
     if _is_sheared(pair) and group not in UNDO_SHEAR:
         told.append(SHEARED)
     return told

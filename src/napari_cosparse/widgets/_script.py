@@ -109,6 +109,7 @@ def learn_script(
     for layer in (layer for pair in pairs for layer in pair):
         layers.setdefault(layer.name, layer)
     variables = {name: f"layer{number}" for number, name in enumerate(layers)}
+    first = variables[pairs[0][0].name]
     opened = opening({variables[name]: layer for name, layer in layers.items()})
     read = [
         ", ".join(
@@ -125,7 +126,8 @@ for u, v in [
 learned = nc.learn_operators(
     pairs,
 {keyword_lines({key: literal(value) for key, value in keywords.items()})})
-for made in atom_layers({"bank(learned.pair)" if join else "learned.pair"}, {name!r}):
+atoms = {"bank(learned.pair)" if join else "learned.pair"}
+for made in atom_layers(atoms, {name!r}, None, {first}, viewer.layers):
     {ADD}"""
     return whole_script(f"Learns the operator pair {name!r}", body)
 
