@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parents[1]
 
@@ -14,6 +15,13 @@ settings.load_profile("repeatable")
 
 # Before anything imports napari: the user's own settings are neither read nor written.
 os.environ["NAPARI_CONFIG"] = str(Path(tempfile.mkdtemp(prefix="napari-")) / "settings.yaml")
+
+
+# Processes of tests side by side share the cores: a BLAS that waits in threads of its own takes
+# nearly half of them, as it spins. NumPy is loaded by now, SciPy and children not yet.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    threadpool_limits(1)
 
 
 def find_data():

@@ -336,6 +336,9 @@ def test_points_follow_their_pixels():
         ({"fill": 300}, "fill 300"),
         ({"fill": np.nan}, "fill nan"),
         ({"fill": 0.5}, "fill 0.5"),
+        ({"fill": "a"}, "fill 'a' must be one number"),
+        ({"fill": [1, 2]}, "must be one number"),
+        ({"report": 3}, "report 3 must be callable"),
     ],
 )
 def test_wrong_input_is_refused(change, says):
@@ -368,6 +371,11 @@ def test_a_registration_brings_its_grid_and_its_trust():
 def test_wrong_points_are_refused(points, direction, says):
     with pytest.raises(InputError, match=says):
         apply_to_points(points, np.eye(3), direction=direction)
+
+
+def test_what_is_no_list_of_shapes_is_refused():
+    with pytest.raises(InputError, match="shapes None must be a list"):
+        apply_to_shapes(None, np.eye(3))
 
 
 def test_steps_report_a_megapixel_at_a_time_and_give_the_same_image():

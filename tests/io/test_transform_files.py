@@ -301,6 +301,8 @@ def test_binary_missing_and_unknown_files_are_refused(tmp_path):
     for name, says in (("t.txt", "not text"), ("u.json", "no such file"), ("t.mat", "ending")):
         with pytest.raises(InputError, match=says):
             load_transform(tmp_path / name)
+    with pytest.raises(InputError, match="None must be the path of a transform"):
+        load_transform(None)
 
 
 def test_itk_text_under_another_ending_is_read(tmp_path):

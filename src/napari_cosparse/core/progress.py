@@ -10,6 +10,8 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from .errors import InputError
+
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -63,7 +65,14 @@ def drain(
     -------
     T
         What the generator returns.
+
+    Raises
+    ------
+    InputError
+        If `report` cannot be called; nothing runs then.
     """
+    if report is not None and not callable(report):
+        raise InputError(f"report {report!r} must be callable: it is given each step's Progress")
     kept = _Kept(steps)
     for progress in kept:
         if report is not None:

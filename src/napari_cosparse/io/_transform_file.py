@@ -154,9 +154,12 @@ def transform_path(path: str | Path) -> Path:
     Raises
     ------
     InputError
-        If the ending is unknown.
+        If it is no path, or the ending is unknown.
     """
-    path = Path(path)
+    try:
+        path = Path(path)
+    except TypeError:
+        raise InputError(f"{path!r} must be the path of a transform: .json, .txt or .tfm") from None
     if path.suffix.lower() not in _WRITERS:
         raise InputError(
             f"{path} has the ending {path.suffix!r}; transforms are .json, .txt or .csv (as "

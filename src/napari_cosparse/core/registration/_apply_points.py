@@ -108,6 +108,8 @@ def apply_to_shapes(
     InputError
         If an argument breaks a rule, or the registration is not trusted.
     """
+    if not isinstance(shapes, Iterable):
+        raise InputError(f"shapes {shapes!r} must be a list of arrays of vertices, (n, d) each")
     return [apply_to_points(shape, matrix, direction=direction) for shape in shapes]
 
 

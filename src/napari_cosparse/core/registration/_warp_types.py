@@ -30,10 +30,12 @@ def fill_value(fill: float | None, dtype: DType) -> Any:  # noqa: ANN401 - a num
     Raises
     ------
     InputError
-        If the type cannot hold the value.
+        If it is no number, or the type cannot hold it.
     """
     if fill is None:
         return dtype.type(np.nan if dtype.kind == "f" else 0)
+    if np.ndim(fill) or np.asarray(fill).dtype.kind not in "buif":
+        raise InputError(f"fill {fill!r} must be one number: the value outside the image, or None")
     if dtype.kind == "f":
         return dtype.type(fill)
     low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
