@@ -240,6 +240,27 @@ def test_two_measures_that_find_one_place_are_believed(apart, overlap, agreement
         assert f"find the same place in two searches, {apart:.2f} px apart" in verdict.because
 
 
+@pytest.mark.parametrize("margins", [(np.nan, np.nan), (np.nan, 0.3), (0.3, np.nan)])
+def test_two_descents_from_where_the_images_lay_are_no_agreement(margins):
+    scene = SimpleNamespace(frame=Frame((60, 80), (60, 80)))
+    first, second = (answer(margin=margin, agreement=0.5) for margin in margins)
+    assert agreed(scene, first, second) is None
+
+
+@pytest.mark.parametrize("what", ["itself", "noise", "mirror"])
+def test_without_a_start_nothing_is_trusted(what):
+    """A small part of the fixed image, by a mask or by NaN: nothing can be searched there."""
+    fixed, moving = moved_pair(TRUTH)
+    kinds = {"itself": moving, "noise": noise(0, moving.shape), "mirror": moving[:, ::-1]}
+    mask = np.zeros(fixed.shape, bool)
+    mask[40:72, 64:96] = True
+    found = run(fixed, kinds[what], verdict=True, measure="auto", mask_fixed=mask)
+    assert not found.trusted
+    assert np.isnan(found.margin)
+    assert "no start was found" in found.because
+    assert found.because.endswith("fill small holes, enlarge masks, or give a start")
+
+
 # --- words
 
 

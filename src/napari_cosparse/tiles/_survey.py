@@ -9,7 +9,7 @@ import numpy as np
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.planes import plane_name, plane_of_all
 from napari_cosparse.core.progress import Progress, reported
-from napari_cosparse.core.reconstruction import Scalars
+from napari_cosparse.core.reconstruction import Scalars, nothing_known
 
 from ._lie import block_samples, count_on_guide, spread_over
 from ._look import Looked, known_samples, look_at_guide, look_at_target, scalars_of
@@ -88,10 +88,7 @@ def _check_known(work: Work, found: list[Found]) -> None:
     blank = [place for place, _, _, whole in found if whole is None]
     shape, invalid = tuple(work.target.array.shape), work.settings.invalid
     if len(blank) == len(found):
-        raise InputError(
-            f"target of shape {shape} has no known sample: all are NaN, infinite, without weight "
-            f"or equal to the invalid value {invalid}. Check the invalid value."
-        )
+        raise InputError(nothing_known(shape, invalid))
     if work.unknown is not None:
         return
     if blank:

@@ -105,7 +105,7 @@ class RegisterPanel(PairPanel):
         keywords = {**self.form.keywords(), **start}
         check_registration(pair, keywords, self._masks())
         told = couple_text(pair, str(self.form.group.value)), fit_text(pair, keywords)
-        return " ".join(filter(None, told))
+        return " ".join(filter(None, (*told, self._of_others())))
 
     def job(self) -> tuple[Steps, str]:
         """Register the planes that are shown."""
@@ -171,7 +171,8 @@ class RegisterPanel(PairPanel):
     def python(self) -> str:
         """Write a script that gives the same layers."""
         form, found, pair = self.form, self.tools.found, self.pair()
-        moved_anyway = found is not None and not found.trusted and bool(self.tools.shown())
+        doubted = found is not None and not found.trusted and not self._of_others()
+        moved_anyway = doubted and bool(self.tools.shown())
         return register_script(
             pair,
             form.pair.python(),
@@ -185,9 +186,9 @@ class RegisterPanel(PairPanel):
     def _not_by_a_run(self) -> Any:  # noqa: ANN401 a matrix or None
         """Matrix at hand, where no whole run gave it: loaded, inverted, or of a cancelled run."""
         found = self.tools.found
-        if found is None or found.outcome is not None:
+        if found is None or found.outcome is not None or self._of_others():
             return None
-        return found.matrix if (found.fixed, found.moving) == self._chosen() else None
+        return found.matrix
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the tools that there is something for; more about the result is in a tool-tip."""
@@ -221,6 +222,14 @@ class RegisterPanel(PairPanel):
         """
         self._run = self.pair()
         return self._found_matrix(matrix, told)
+
+    def _of_others(self) -> str:
+        """Say whose the result at hand is, where it is not that of the chosen layers."""
+        found = self.tools.found
+        if found is None or (found.fixed, found.moving) == self._chosen():
+            return ""
+        names = f"{found.moving.name!r} and {found.fixed.name!r}"
+        return f"The verdict and the buttons below are still about {names}."
 
     def _chosen(self) -> tuple[Image | None, Image | None]:
         return self.form.fixed.value, self.form.moving.value

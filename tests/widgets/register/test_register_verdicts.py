@@ -136,3 +136,20 @@ def test_good_points_are_not_to_blame(filled, fake, viewer, press, count, far, g
     )
     assert told in filled.message.text()
     assert ("miss one another by less than 0.01 px." in filled.message.text()) is not far
+
+
+def test_a_pair_that_was_not_run_is_guarded_and_the_verdict_is_said_to_be_of_another(
+    fake, filled, viewer, scene, press
+):
+    fake.trusted = False
+    press(filled)
+    assert "still about" not in filled.about.text()
+    filled.tools.buttons["Move anyway"].click()
+    assert "if found.trusted" not in filled.python()
+    viewer.add_image(scene.depth[:60], name="other", scale=(250, 250), units="nm")
+    filled.form.moving.value = viewer.layers["other"]
+    assert "still about 'depth' and 'photo'" in filled.about.text()
+    assert "if found.trusted" in filled.python()
+    filled.form.moving.value = viewer.layers["depth"]
+    assert "still about" not in filled.about.text()
+    assert "if found.trusted" not in filled.python()

@@ -9,6 +9,7 @@ from ._place import place, straighten
 from ._placing import choose_factor, sampling_operator
 from ._sampling import SamplingOperator
 from ._scalars import Scalars, measure
+from ._scale import nothing_known
 from ._settings import Settings
 from ._upsample import upsample, upsample_steps
 from ._upsampled import Upsampled
@@ -30,6 +31,7 @@ __all__ = [
     "guide_planes",
     "guide_range",
     "measure",
+    "nothing_known",
     "place",
     "sampling_operator",
     "straighten",

@@ -103,6 +103,28 @@ class Scaled:
         return self.low + self.span * image.astype(np.float64)
 
 
+def nothing_known(shape: tuple[int, ...], invalid: float | None) -> str:
+    """Say that a target has no known sample.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the target.
+    invalid : float or None
+        Value that means unknown.
+
+    Returns
+    -------
+    str
+    """
+    kinds, check = ["NaN", "infinite", "without weight"], "whether this is the right target"
+    if invalid is not None:
+        kinds.append(f"equal to the invalid value {invalid}")
+        check = "the invalid value"
+    all_are = f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+    return f"target of shape {shape} has no known sample: all are {all_are}. Check {check}."
+
+
 def scale_target(
     target: ArrayLike,
     invalid: float | None = None,
@@ -137,15 +159,15 @@ def scale_target(
     """
     samples = as_numbers(target, "target")
     if samples.ndim != 2 or 0 in samples.shape:
-        raise InputError(f"target has shape {samples.shape}; it must be one plane (rows, columns)")
+        raise InputError(
+            f"target has shape {samples.shape}; it must be one plane (rows, columns). Pass the "
+            "planes one by one; upsample_to_store takes stacks and colours"
+        )
     known = np.isfinite(samples) & (True if usable is None else usable)
     if invalid is not None:
         known &= ~_equal(np.asarray(target), samples, invalid)
     if not known.any():
-        raise InputError(
-            f"target of shape {samples.shape} has no known sample: all are NaN, infinite, without "
-            f"weight or equal to the invalid value {invalid}. Check the invalid value."
-        )
+        raise InputError(nothing_known(samples.shape, invalid))
     unit = unit or once(map_, Unit.of, samples[known])
     span = unit.ends[1]
     largest, limits = float(np.abs(samples[known]).max()), np.finfo(np.float32)

@@ -190,7 +190,9 @@ def _nothing_found(scene: Scene) -> Verdict:
         f"no start was found at 1/{2**level} resolution, where {fixed:.0%} of the fixed and "
         f"{moving:.0%} of the moving image are known"
     )
-    return Verdict(trusted=False, reason=reason, way="fill small holes, or give a start")
+    return Verdict(
+        trusted=False, reason=reason, way="fill small holes, enlarge masks, or give a start"
+    )
 
 
 def _judged(scene: Scene, measure: str, answer: Answer, order: Order) -> Steps:

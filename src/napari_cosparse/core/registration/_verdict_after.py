@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isnan
 
 from ._answer import Answer
 from ._concentration import FEW
@@ -76,14 +77,14 @@ def agreed(scene: Scene, clearer: Answer, other: Answer) -> Verdict | None:
     Returns
     -------
     Verdict or None
-        None where they differ, where a start elsewhere beats the clearer one, or where a repeated
-        pattern may deceive both.
+        None where they differ, where one of them found no start, where a start elsewhere beats the
+        clearer one, or where a repeated pattern may deceive both.
     """
     limit = limit_of(scene) * MEASURES_APART / LIMIT
     if any(hopeless(a) is not None or may_repeat(scene, a) for a in (clearer, other)):
         return None
-    if clearer.margin < 0:
-        return None
+    if isnan(other.margin) or not clearer.margin >= 0:
+        return None  # NaN: no start was found, both only descended from where the images lay
     apart = distance(scene, clearer.tau, other.tau)
     if not apart <= limit:
         return None
