@@ -142,11 +142,12 @@ def test_progress_of_thousands_of_steps_comes_ten_times_a_second(panel, qtbot):
 
 def test_job_may_ask_whether_to_stop_between_two_steps(panel, qtbot):
     """A long step is left in the middle, and the next run begins afresh."""
-    ended = []
+    begun, ended = [], []
 
     def job(asked):
         def steps():
             yield Progress("working", 1, 2)
+            begun.append(True)  # told to stop before that, it would end between the steps
             while not asked():
                 time.sleep(0.005)
             ended.append(True)
@@ -154,9 +155,9 @@ def test_job_may_ask_whether_to_stop_between_two_steps(panel, qtbot):
 
         return steps
 
-    for _ in range(2):
+    for number in range(2):
         panel.start(job(panel.runner.told_to_stop), "test")
-        qtbot.waitUntil(lambda: panel.last is not None, timeout=10_000)
+        qtbot.waitUntil(lambda n=number: len(begun) > n, timeout=10_000)
         assert panel.runner.running
         panel.button.click()
         qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
