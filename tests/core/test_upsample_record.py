@@ -191,7 +191,7 @@ WRONG = {
     "target empty": ({"target": np.zeros((0, 8))}, r"target has shape \(0, 8\)"),
     "target unknown": ({"target": TARGET * np.nan}, "infinite or without weight. Check whether"),
     "target stack": ({"target": TARGET[None]}, "one plane.*upsample_to_store takes stacks"),
-    "target all invalid": ({"target": 0 * TARGET, "invalid": 0}, "invalid value 0.0. Check the inv"),
+    "target all invalid": ({"target": 0 * TARGET, "invalid": 0}, "0.0. Check the invalid"),
     "target complex": ({"target": TARGET + 0j}, "target has type complex"),
     "target text": ({"target": [["a"]]}, "target has type <U1"),
     "target ragged": ({"target": [[1], [2, 3]]}, "target has rows of different lengths"),
