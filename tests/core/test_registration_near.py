@@ -46,6 +46,14 @@ def test_refined_near_start_is_trusted():
     assert found.measure == "both"
 
 
+# the coarser levels' ends are 11 to 16 pixels off and lower than these starts
+@pytest.mark.parametrize("place", [(-7.5, -16), (-7, -15), (-8, -15)])
+def test_near_start_is_refined_where_a_coarse_end_is_lower_than_it(place):
+    scene = make_scene(*(make_side(image, "image") for image in cut()), "SE", PAIR)
+    found = drain(refine_start(scene, "both", scene.frame.from_pixels(shift(place))))
+    assert distance(scene, found.tau, scene.frame.from_pixels(shift(TRUTH))) < 0.7
+
+
 def test_lowest_of_the_walks_from_all_levels_is_taken():
     scene = make_scene(*(make_side(image, "image") for image in cut()), "SE", PAIR)
     start = scene.frame.from_pixels(shift((-8, -17)))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from napari_cosparse.core.progress import drain
+from napari_cosparse.core.registration._measures import Evaluation
 from napari_cosparse.core.registration._motions import distance
-from napari_cosparse.core.registration._mutual import Evaluation
 from napari_cosparse.core.registration._newton import State
 from napari_cosparse.core.registration._scene import make_scene
 from napari_cosparse.core.registration._sides import make_side
@@ -98,7 +98,7 @@ class Uncertain:
     def __init__(self, deviation):
         self.spread = deviation / np.sqrt(3) * np.array([-1, 1, -1, 1])
 
-    def without_each(self, tau, size):
+    def without_each(self, tau, size, *, slopes):
         return [Evaluation(s * tau[0, 2], np.zeros(3), 1, 1) for s in self.spread]
 
 

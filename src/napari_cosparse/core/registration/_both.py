@@ -7,7 +7,11 @@ from numpy.typing import NDArray
 
 from ._cost import Cost
 from ._frame import Matrix
-from ._mutual import Evaluation
+from ._measures import Evaluation
+
+ROUNDING = (
+    1e-9  # of a cost near 1: far more than double precision loses, far less than a step gains
+)
 
 
 class BothCost:
@@ -28,23 +32,25 @@ class BothCost:
         self.scale, self.frame, self.basis = edges.scale, edges.frame, edges.basis
         self._edges, self._levels = edges, levels
 
-    def __call__(self, tau: Matrix) -> Evaluation:
+    def __call__(self, tau: Matrix, most: float = np.inf) -> Evaluation:
         """Evaluate a motion; see `Cost`."""
-        return _added(self._edges(tau), self._levels(tau))
+        levels = self._levels(tau)
+        # the sum below may be rounded down to the limit where the difference is not
+        return _added(self._edges(tau, most - levels.cost + ROUNDING), levels)
 
     def curvature(self, tau: Matrix) -> NDArray[np.float64]:
         """Sum of both models of the second derivatives; see `Cost`."""
         return self._edges.curvature(tau) + self._levels.curvature(tau)
 
-    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:
+    def without_each(self, tau: Matrix, size: int, *, slopes: bool = True) -> list[Evaluation]:
         """Leave out each part of the one and then each of the other; see `Cost`.
 
         The two divide the image differently, so that what they share is not counted.
         """
         edges, levels = self._edges(tau), self._levels(tau)
         return [
-            *(_added(part, levels) for part in self._edges.without_each(tau, size)),
-            *(_added(edges, part) for part in self._levels.without_each(tau, size)),
+            *(_added(part, levels) for part in self._edges.without_each(tau, size, slopes=slopes)),
+            *(_added(edges, part) for part in self._levels.without_each(tau, size, slopes=slopes)),
         ]
 
 

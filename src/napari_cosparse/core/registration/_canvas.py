@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import affine_transform
 
+from napari_cosparse.core.types import Mask
+
 from ._frame import Frame, Matrix
 from ._pyramid import Level
 
@@ -25,15 +27,49 @@ def turned(level: Level, linear: NDArray[np.float64]) -> Level:
     Level
         Unusable where the canvas shows nothing.
     """
-    shape = np.array(level.image.shape)
-    size = np.ceil(np.abs(linear) @ (shape - 1)).astype(int) + 1
+    shape, size = np.array(level.image.shape), canvas_shape(level, linear)
     back = np.linalg.inv(linear)
-    offset = (shape - 1) / 2 - back @ ((size - 1) / 2)
+    offset = (shape - 1) / 2 - back @ ((np.array(size) - 1) / 2)
+    image = affine_transform(level.image, back, offset, size, order=1, mode="nearest")
+    if level.usable.all():
+        return Level(image, _inside(back, offset, size, shape), level.scale)
     usable = affine_transform(
-        level.usable.astype(np.float32), back, offset, tuple(size), order=1, cval=0.0
+        level.usable.astype(np.float32), back, offset, size, order=1, cval=0.0
     )
-    image = affine_transform(level.image, back, offset, tuple(size), order=1, mode="nearest")
     return Level(image, usable > 0.99, level.scale)
+
+
+def canvas_shape(level: Level, linear: NDArray[np.float64]) -> tuple[int, int]:
+    """Size of the canvas that `turned` lays an image on.
+
+    Parameters
+    ----------
+    level : Level
+        Fixed image.
+    linear : ndarray, shape (2, 2)
+        Fixed pixel -> canvas pixel.
+
+    Returns
+    -------
+    tuple of int
+    """
+    rows, columns = np.ceil(np.abs(linear) @ (np.array(level.image.shape) - 1)).astype(int) + 1
+    return int(rows), int(columns)
+
+
+def _inside(
+    back: NDArray[np.floating],
+    offset: NDArray[np.floating],
+    size: tuple[int, int],
+    shape: NDArray[np.int64],
+) -> Mask:
+    """Canvas pixels that lie in an image: as its warped mask would say, in a tenth of the time."""
+    rows, columns = np.arange(size[0])[:, None], np.arange(size[1])
+    inside = np.ones(size, bool)
+    for line, first, last in zip(back, offset, shape - 1, strict=True):
+        place = line[0] * rows + (line[1] * columns + first)
+        inside &= (place >= 0) & (place <= last)
+    return inside
 
 
 def placed(

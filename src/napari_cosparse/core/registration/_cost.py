@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
@@ -11,13 +12,15 @@ from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.operators import OperatorPair
 
 from ._frame import Frame, Matrix
-from ._mutual import NU, CoSparsity, Evaluation, Fixed, Sums, coupled, mutual
+from ._measures import Evaluation, Vector, coupled, mutual
+from ._mutual import NU, CoSparsity
+from ._part import Part
 from ._pyramid import Level
 from ._samples import Samples, choose_samples
 from ._warped import Moving
 
-TILE = 32  # blocks: about 2000 patches, whose responses fit the cache
-CURVATURE_EVERY = 4  # tiles: the curvature only shapes the first step
+TILE = 96  # blocks: about 6000 patches; fewer spend more time on calls than on numbers
+CURVATURE_TILE, CURVATURE_EVERY = 32, 4  # blocks, tiles: the curvature only shapes the first step
 PIXELS = 15_000  # a level: notes on numerics, section 6
 
 
@@ -38,13 +41,16 @@ class Cost(Protocol):
     frame: Frame
     basis: NDArray[np.float64]
 
-    def __call__(self, tau: Matrix) -> Evaluation:
+    def __call__(self, tau: Matrix, most: float = np.inf) -> Evaluation:
         """Evaluate a motion.
 
         Parameters
         ----------
         tau : ndarray, shape (3, 3)
             Group element in normalised coordinates.
+        most : float
+            Where the cost exceeds this, its slope may be left out: it takes half of the time, and
+            a line search needs none where it turns back.
 
         Returns
         -------
@@ -65,7 +71,7 @@ class Cost(Protocol):
         ndarray, shape (d, d)
         """
 
-    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:
+    def without_each(self, tau: Matrix, size: int, *, slopes: bool = True) -> list[Evaluation]:
         """Evaluate a motion with each part of the image left out in turn: for the jackknife.
 
         Parameters
@@ -74,6 +80,8 @@ class Cost(Protocol):
             Group element in normalised coordinates.
         size : int
             Blocks to a part, for the co-sparsity measures.
+        slopes : bool
+            With their slopes; they may be left out otherwise.
 
         Returns
         -------
@@ -133,87 +141,77 @@ class CoSparsityCost:
         self._sparsity = CoSparsity(pair, dtype, nu)
         samples = choose_samples(levels[0], pair.radius, pixels, seed, between=between)
         self._samples = samples
-        self._tiles, self._fixed = self._cut(tile)
+        self._tiles = samples.parts(tile)
+        self._fixed = [self._sparsity.prepare(part) for part in self._tiles]
         self._total = max(float(samples.weight.sum(dtype=np.float64)), 1.0)
         self._moving = Moving(levels[1], frame, pair.radius, dtype)
         self._map = map_
         self._seen: dict[bytes, Evaluation] = {}
 
-    def __call__(self, tau: Matrix) -> Evaluation:
+    def __call__(self, tau: Matrix, most: float = np.inf) -> Evaluation:
         """Evaluate a motion; see `Cost`."""
         # the solver, the curvature and the jackknife ask for the same motion in turn
         key = tau.tobytes()
-        if key not in self._seen:
-            self._seen[key] = self.measure(self.sums(tau))
+        if key not in self._seen or self._seen[key].lacks_slope(most):
+            self._seen[key] = self._measured(self._parts(tau), most)
         return self._seen[key]
 
-    def measure(self, parts: list[Sums]) -> Evaluation:
-        """Cost of the pixels of some tiles.
+    def _measured(self, parts: list[Part], most: float) -> Evaluation:
+        """Cost of the pixels of some tiles, and its slope if it is at most a limit."""
+        values = sum((part.values for part in parts), np.zeros(3))
+        cost, factors, scale = self._measure(values, self._total)
+        slope = np.full(len(self.basis), np.nan)
+        if cost <= most:
+            slopes = self._map(lambda part: part.slopes(factors[None])[0], parts)
+            slope = along_basis(sum(slopes, np.zeros((2, 3))), self.basis)
+        return Evaluation(cost, slope, scale, sum(p.weight for p in parts) / self._total)
 
-        Parameters
-        ----------
-        parts : list of Sums
-            Of the tiles.
-
-        Returns
-        -------
-        Evaluation
-        """
-        values = np.zeros(3)
-        slopes = np.zeros((3, 2, 3))
-        weight = 0.0
-        for part in parts:
-            values, slopes, weight = (
-                values + part.values,
-                slopes + part.slopes,
-                weight + part.weight,
-            )
-        found = self._measure(Sums(values, slopes, weight), self._total)
-        return found._replace(slope=along_basis(found.slope, self.basis))
-
-    def _cut(self, size: int) -> tuple[list[Samples], list[Fixed]]:
-        """Divide the blocks into tiles."""
-        whole = self._samples
-        tiles = [whole.part(i, i + size) for i in range(0, len(whole), size)]
-        return tiles, [self._sparsity.prepare(tile) for tile in tiles]
-
-    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:
+    def without_each(self, tau: Matrix, size: int, *, slopes: bool = True) -> list[Evaluation]:
         """Evaluate a motion with each part left out in turn; see `Cost`."""
-        parts = self._sums(tau, *self._cut(size))
-        return [self.measure(parts[:i] + parts[i + 1 :]) for i in range(len(parts))]
+        parts = self._parts(tau)
+        sums = [part.each() for part in parts]
+        values, weights = (_joined((pair[i] for pair in sums), size) for i in range(2))
+        found = np.full((len(values), 3, 2, 3), np.nan)
+        if slopes:
+            each = self._map(lambda part: part.slopes(np.eye(3), each=True), parts)
+            found = _joined(each, size)
+        return [
+            self._left(*(np.delete(s, i, 0).sum(0) for s in (values, weights, found)))
+            for i in range(len(values))
+        ]
 
-    def sums(self, tau: Matrix) -> list[Sums]:
-        """Sum over each tile, in a fixed order.
+    def _left(self, values: Vector, weight: float, slopes: Vector) -> Evaluation:
+        """Evaluate what is left from its sums and their slopes."""
+        cost, factors, scale = self._measure(values, self._total)
+        slope = along_basis(np.tensordot(factors, slopes, 1), self.basis)
+        return Evaluation(cost, slope, scale, weight / self._total)
 
-        Parameters
-        ----------
-        tau : ndarray, shape (3, 3)
-            Group element.
+    def _parts(self, tau: Matrix) -> list[Part]:
+        """Sum over each tile, in a fixed order."""
 
-        Returns
-        -------
-        list of Sums
-        """
-        return self._sums(tau, self._tiles, self._fixed)
+        def one(number: int) -> Part:
+            warped = self._moving.warp(tau, self._tiles[number])
+            return self._sparsity.measure(self._fixed[number], warped)
 
-    def _sums(self, tau: Matrix, tiles: list[Samples], fixed: list[Fixed]) -> list[Sums]:
-        def one(number: int) -> Sums:
-            warped = self._moving.warp(tau, tiles[number])
-            return self._sparsity.sum(fixed[number], warped)
-
-        return list(self._map(one, range(len(tiles))))
+        return list(self._map(one, range(len(self._tiles))))
 
     def curvature(self, tau: Matrix) -> NDArray[np.float64]:
         """Majorised second derivatives from every fourth tile; see `Cost`."""
 
-        def one(number: int) -> NDArray[np.float64]:
-            warped = self._moving.warp(tau, self._tiles[number])
-            return self._sparsity.curvature(self._fixed[number], warped, self.basis)
+        def one(tile: Samples) -> NDArray[np.float64]:
+            fixed, warped = self._sparsity.prepare(tile), self._moving.warp(tau, tile)
+            return self._sparsity.curvature(fixed, warped, self.basis)
 
-        some = range(0, len(self._tiles), CURVATURE_EVERY)
-        parts = list(self._map(one, some))
-        share = len(self._tiles) / max(len(parts), 1)
+        tiles = self._samples.parts(CURVATURE_TILE)
+        parts = list(self._map(one, tiles[::CURVATURE_EVERY]))
+        share = len(tiles) / max(len(parts), 1)
         return share * self(tau).scale * sum(parts, np.zeros((len(self.basis),) * 2))
+
+
+def _joined(parts: Iterable[Vector], size: int) -> Vector:
+    """Put sums over single blocks together to sums over some."""
+    each = np.concatenate(list(parts))
+    return np.asarray(np.add.reduceat(each, np.arange(0, len(each), size)))
 
 
 def along_basis(slope: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ._cost import along_basis
 from ._frame import Frame, Matrix
-from ._mutual import Evaluation
+from ._measures import Evaluation
 from ._nmi import Information, evaluate_information, information_curvature
 from ._pyramid import Level
 from ._samples import choose_samples
@@ -59,8 +57,8 @@ class InformationCost:
         self._moving = Moving(levels[1], frame, 0, dtype)
         self._seen: dict[bytes, Evaluation] = {}
 
-    def __call__(self, tau: Matrix) -> Evaluation:
-        """Evaluate a motion; see `Cost`."""
+    def __call__(self, tau: Matrix, most: float = np.inf) -> Evaluation:  # noqa: ARG002
+        """Evaluate a motion, always with its slope; see `Cost`."""
         key = tau.tobytes()
         if key not in self._seen:
             self._seen[key] = self._evaluate(self._moving.warp(tau, self._samples))
@@ -76,15 +74,18 @@ class InformationCost:
         total = information_curvature(self._information, self._fixed, warped, self.basis)
         return total / max(float(warped.weight.sum(dtype=np.float64)), 1e-12)
 
-    def without_each(self, tau: Matrix, size: int) -> list[Evaluation]:  # noqa: ARG002
+    def without_each(
+        self,
+        tau: Matrix,
+        size: int,  # noqa: ARG002
+        *,
+        slopes: bool = True,  # noqa: ARG002
+    ) -> list[Evaluation]:
         """Evaluate a motion with each strip left out in turn; see `Cost`."""
         whole = self._moving.warp(tau, self._samples)
         out = []
         for edges in np.array_split(np.arange(len(self._samples)), STRIPS):
             kept = np.ones_like(whole.weight)
             kept[edges] = 0
-            part = replace(
-                whole, weight=whole.weight * kept, weight_gradient=whole.weight_gradient * kept
-            )
-            out.append(self._evaluate(part))
+            out.append(self._evaluate(whole.masked(kept)))
         return out

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._cost import Cost
 from ._frame import Matrix
-from ._mutual import Evaluation
+from ._measures import Evaluation
 from ._newton import motion_of
 from ._scene import Scene
 
@@ -64,7 +64,8 @@ def determine(scene: Scene, cost: Cost, tau: Matrix, start: Matrix, size: int) -
     -------
     Determined
     """
-    here, before = cost.without_each(tau, size), cost.without_each(start, size)
+    here = cost.without_each(tau, size)
+    before = cost.without_each(start, size, slopes=False)
     slopes = np.stack([h.slope for h in here])
     covariance = _jackknife(slopes)
     bend = _bend(scene, cost, tau)

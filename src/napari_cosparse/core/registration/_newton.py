@@ -16,7 +16,7 @@ from napari_cosparse.core.descent import Stop
 
 from ._cost import Cost
 from ._frame import Matrix
-from ._mutual import Evaluation
+from ._measures import Evaluation
 
 CAP = 3.0  # pixels of the level: longest step, as mean motion of the corners
 TOLERANCE = 0.01  # pixels of the level: shortest step worth making
@@ -172,9 +172,10 @@ def _search(
     made, slope = state.evaluations, float(step @ state.found.slope)
     while reach >= tolerance / 2:
         tau = exponential(reach * step) @ state.tau
-        found = cost(tau)
+        most = state.found.cost + ARMIJO * reach * slope
+        found = cost(tau, most)
         made += 1
-        if found.cost <= state.found.cost + ARMIJO * reach * slope:
+        if found.cost <= most:
             return State(tau, found, made), reach, made
         reach /= 2
     return None, reach, made

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from napari_cosparse.core.types import Plane
 
-from ._mutual import Evaluation, Vector
+from ._measures import Evaluation, Vector
 from ._pyramid import Level
 from ._samples import Samples
 from ._spline import cubic_slopes, cubic_weights

@@ -40,7 +40,7 @@ def repeated(scene: Scene, tau: Matrix) -> tuple[float, float]:
     number, linear = scene.start_level, np.asarray(tau[:2, :2])
     fixed, moving = scene.fixed[number], scene.moving[number]
     canvas = turned(fixed, linear)
-    match, chance = correlated(canvas, spectra_of(moving, max(canvas.image.shape) + 1))
+    match, chance = correlated(canvas, spectra_of(moving, (max(canvas.image.shape) + 1,) * 2))
     first = placed((0, 0), canvas, linear, moving, scene.frame)
     here = np.round((tau - first)[:2, 2] * scene.frame.radius / moving.scale).astype(int)
     middle = tuple(size // 2 - n for size, n in zip(match.shape, here, strict=True))

@@ -24,12 +24,13 @@ from ._residual import residual_map
 from ._scene import Scene
 from ._solve import MANY_PIXELS, PIXELS, descend
 from ._task import Task
-from ._verdict import FLOOR_MARGIN, Verdict, judge_quickly
+from ._verdict import FLOOR_MARGIN, SURE_SCORE, Verdict, judge_quickly
 
 JACKKNIFE_TILE = 5  # blocks: about 60 parts of the image
 UNSURE = 2.0  # working pixels: predicted error from which on more pixels are used
 FAR = 3.0  # deviations: an answer that moves farther is another one
 NEAR = 1.0  # working pixels: a start nearer than this may stay
+HALF = 0.5  # of the starts
 T = TypeVar("T")
 BLANK = (np.nan, np.nan)
 
@@ -121,13 +122,15 @@ def _described(fine: Fine) -> str:
 def _stays(task: Task, outcome: Outcome, verdict: Verdict, found: Determined) -> bool:
     """Whether the start is kept: the gain is within its error, and no answer that is far is sure.
 
-    Sure are those that were checked, and those whose start stood out: shades that lie alike in
-    both images may cost less where they lie than the match does.
+    Sure are those that were checked, and those whose start stood out or that most starts lead to:
+    shades that lie alike in both images may cost less where they lie than the match does.
     """
     if outcome.reflected or found.gain > found.gain_error:
         return False
-    away = distance(task.scene, task.start, outcome.answer.tau)
-    sure = verdict.trusted or judge_quickly(outcome.answer, outcome.measure).trusted
+    answer = outcome.answer
+    away = distance(task.scene, task.start, answer.tau)
+    led_to = answer.score >= SURE_SCORE and answer.agreement > HALF
+    sure = verdict.trusted or led_to or judge_quickly(answer, outcome.measure).trusted
     return away <= NEAR or not sure
 
 

@@ -65,6 +65,21 @@ class Samples:
             None if self.window is None else self.window[piece],
         )
 
+    def parts(self, size: int) -> list[Samples]:
+        """Divide the blocks.
+
+        Parameters
+        ----------
+        size : int
+            Blocks to a part.
+
+        Returns
+        -------
+        list of Samples
+            Views.
+        """
+        return [self.part(i, i + size) for i in range(0, len(self), size)]
+
     def __len__(self) -> int:
         """Return the number of blocks."""
         return len(self.rows)

@@ -97,7 +97,7 @@ def _choose(cost: Cost, starts: list[Candidate], ends: list[State]) -> int:
     low, top = ends[lowest], ends[0]
     if starts[lowest].score > CLEARLY * starts[0].score:
         return lowest
-    parts = [cost.without_each(end.tau, PART) for end in (top, low)]
+    parts = [cost.without_each(end.tau, PART, slopes=False) for end in (top, low)]
     higher = top.found.cost - low.found.cost
     return 0 if higher < DEVIATIONS * deviation(*parts) else lowest
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.ndimage import spline_filter
@@ -10,6 +12,41 @@ from napari_cosparse.core.types import Plane
 
 MARGIN = 4  # samples kept beyond each border, so that 4 x 4 neighbourhoods never need a test
 TINY = 1e-12  # of the largest coefficient: far below float32's resolution, far above its smallest
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An image at some positions, and its derivatives for who asks.
+
+    Attributes
+    ----------
+    value : ndarray, shape (...)
+        In the image's unit.
+    """
+
+    value: Plane
+    _near: Plane  # (4, 4, n): the coefficients around each position
+    _line: Plane  # (4, n): those, weighted along each row
+    _down: Plane  # (4, n)
+    _steps: tuple[Plane, Plane]  # (n,): distances from the whole positions before
+    _moves: tuple[Plane, Plane]  # (n,): 0 where the function is constant
+
+    def slopes(self) -> tuple[Plane, Plane]:
+        """Differentiate at the same positions.
+
+        Returns
+        -------
+        along_rows, along_columns : ndarray, shape (...)
+            Per pixel.
+        """
+        down, right = (
+            cubic_slopes(t) * moves for t, moves in zip(self._steps, self._moves, strict=True)
+        )
+        along_rows = np.einsum("in,in->n", down, self._line)
+        along_columns = np.einsum(
+            "in,in->n", self._down, np.einsum("jn,ijn->in", right, self._near)
+        )
+        return along_rows.reshape(self.value.shape), along_columns.reshape(self.value.shape)
 
 
 class Spline:
@@ -38,7 +75,7 @@ class Spline:
         padded = np.pad(samples, MARGIN, mode="edge" if small else "reflect")
         self._width = padded.shape[1]
         self._flat = np.ascontiguousarray(padded, self.dtype).ravel()
-        self._taps = np.add.outer(np.arange(4) * self._width, np.arange(4)).reshape(16, 1)
+        self._taps = np.add.outer(np.arange(4) * self._width, np.arange(4)).ravel().tolist()
 
     def sample(self, rows: Plane, columns: Plane) -> tuple[Plane, Plane, Plane]:
         """Value and derivatives at some positions.
@@ -53,26 +90,42 @@ class Spline:
         value, along_rows, along_columns : ndarray, shape (...)
             In the image's unit, and per pixel.
         """
-        shape = rows.shape
-        first, down, slope_down = self._weights(rows.ravel(), self.shape[0])
-        second, right, slope_right = self._weights(columns.ravel(), self.shape[1])
-        start = (first + (MARGIN - 1)) * self._width + (second + (MARGIN - 1))
-        near = self._flat.take(start + self._taps).reshape(4, 4, -1)
-        line = np.einsum("jn,ijn->in", right, near)
-        value = np.einsum("in,in->n", down, line)
-        along_rows = np.einsum("in,in->n", slope_down, line)
-        along_columns = np.einsum("in,in->n", down, np.einsum("jn,ijn->in", slope_right, near))
-        return value.reshape(shape), along_rows.reshape(shape), along_columns.reshape(shape)
+        found = self.read(rows, columns)
+        return (found.value, *found.slopes())
 
-    def _weights(
+    def read(self, rows: Plane, columns: Plane) -> Reading:
+        """Value at some positions; derivatives later, if at all.
+
+        Parameters
+        ----------
+        rows, columns : ndarray, shape (...)
+            Positions in pixels.
+
+        Returns
+        -------
+        Reading
+            Holds 24 numbers for each position.
+        """
+        first, below, moves_down = self._split(rows.ravel(), self.shape[0])
+        second, after, moves_right = self._split(columns.ravel(), self.shape[1])
+        start = (first + (MARGIN - 1)) * self._width + (second + (MARGIN - 1))
+        near = np.empty((4, 4, len(start)), self.dtype)
+        for tap, out in zip(self._taps, near.reshape(16, -1), strict=True):
+            # all places are inside; only "clip" writes to `out` without a buffer
+            self._flat[tap:].take(start, out=out, mode="clip")
+        line = np.einsum("jn,ijn->in", cubic_weights(after), near)
+        down = cubic_weights(below)
+        value = np.einsum("in,in->n", down, line).reshape(rows.shape)
+        return Reading(value, near, line, down, (below, after), (moves_down, moves_right))
+
+    def _split(
         self, positions: NDArray[np.floating], size: int
     ) -> tuple[NDArray[np.int64], Plane, Plane]:
-        """First whole position below, the four weights there, and their derivatives."""
+        """Whole position before each, the distance from it, and whether the function changes."""
         inside = np.clip(positions, -2.0, size + 1.0)
         whole = np.floor(inside)
-        t = (inside - whole).astype(self.dtype)
-        moves = (inside == positions).astype(self.dtype)
-        return whole.astype(np.int64), cubic_weights(t), cubic_slopes(t) * moves
+        step = (inside - whole).astype(self.dtype)
+        return whole.astype(np.int64), step, (inside == positions).astype(self.dtype)
 
 
 def cubic_weights(t: Plane) -> Plane:

@@ -7,7 +7,7 @@ wins only if it fits beyond chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from napari_cosparse.core.edges import edge_directions
 from napari_cosparse.core.geometry import rotation_along
 from napari_cosparse.core.types import Plane
 
-from ._canvas import placed, turned
+from ._canvas import canvas_shape, placed, turned
 from ._frame import Frame, Matrix
 from ._pyramid import Level
 
@@ -136,8 +136,8 @@ def search(
     list of Candidate
         For one linear part.
     """
-    side = int(np.ceil(np.hypot(*fixed.image.shape) * max(map(_norm, motions)))) + 1
-    other = spectra_of(moving, side)
+    shapes = [canvas_shape(fixed, turn) for turn in motions]
+    other = spectra_of(moving, np.max(shapes, 0))
     for turn in motions:
         canvas = turned(fixed, turn)
         found = peaks_of(scores(fixed, canvas, other), PEAKS, moving.image.shape)
@@ -166,22 +166,23 @@ class Spectra(NamedTuple):
     size: int
 
 
-def spectra_of(moving: Level, side: int) -> Spectra:
+def spectra_of(moving: Level, room: Sequence[int]) -> Spectra:
     """Transform the moving image once for all motions.
 
     Parameters
     ----------
     moving : Level
         Moving image.
-    side : int
-        Of the largest canvas that the fixed image is laid on, in pixels.
+    room : sequence of int, shape (2,)
+        Size of the largest canvas that the fixed image is laid on, in pixels.
 
     Returns
     -------
     Spectra
     """
     field = edge_field(moving)
-    shape = tuple(next_fast_len(side + size, real=True) for size in field.shape)
+    sizes = zip(room, field.shape, strict=True)
+    shape = tuple(next_fast_len(int(most) + size, real=True) for most, size in sizes)
     known = np.ones(field.shape, np.float32)
     squares, area = rfft2(np.abs(field) ** 2, shape), rfft2(known, shape)
     return Spectra(fft2(field, shape), squares, area, shape, field.size)
@@ -249,10 +250,6 @@ def rotation(angle: float) -> NDArray[np.float64]:
     """
     turn = np.deg2rad(angle)
     return rotation_along(np.cos(turn), np.sin(turn))
-
-
-def _norm(linear: NDArray[np.float64]) -> float:
-    return float(np.linalg.norm(linear, 2))
 
 
 def peaks_of(

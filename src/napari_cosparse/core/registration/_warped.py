@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -11,10 +13,29 @@ from numpy.typing import DTypeLike, NDArray
 from napari_cosparse.core.types import Plane
 
 from ._frame import Frame, Matrix
+from ._measures import Vector
 from ._overlap import Overlap
 from ._pyramid import Level
 from ._samples import Samples
 from ._spline import Spline
+
+
+class Slopes(NamedTuple):
+    """How a warped image changes with the motion.
+
+    Attributes
+    ----------
+    gradient : ndarray, shape (2, blocks, s, s)
+        Derivative of the values along rows and columns, per unit of length.
+    place : ndarray, shape (2, blocks, s, s)
+        Normalised positions y in the moving image.
+    weight_gradient : ndarray, shape (2, blocks, b, b)
+        Derivatives of the weight, per unit of length.
+    """
+
+    gradient: Plane
+    place: Plane
+    weight_gradient: Plane
 
 
 @dataclass(frozen=True)
@@ -25,55 +46,71 @@ class Warped:
     ----------
     values : ndarray, shape (blocks, s, s)
         Moving image at every pixel of the blocks.
-    gradient : ndarray, shape (2, blocks, s, s)
-        Its derivative along rows and columns, per unit of length.
-    place : ndarray, shape (2, blocks, s, s)
-        Normalised positions y in the moving image.
     weight : ndarray, shape (blocks, b, b)
         Overlap weight of the blocks' centres, times the fixed image's.
-    weight_gradient : ndarray, shape (2, blocks, b, b)
-        Its derivatives, per unit of length.
+    slopes : callable
+        Gives `Slopes`, and computes them once: about half of all evaluations need none.
     """
 
     values: Plane
-    gradient: Plane
-    place: Plane
     weight: Plane
-    weight_gradient: Plane
+    slopes: Callable[[], Slopes]
 
-    @property
-    def _centres(self) -> Plane:
-        radius = (self.values.shape[1] - self.weight.shape[1]) // 2
-        stop = radius + self.weight.shape[1]
-        return self.place[..., radius:stop, radius:stop]
+    def masked(self, kept: Plane) -> Warped:
+        """Weigh the centres once more.
 
-    def moments(self, factors: Plane) -> NDArray[np.float64]:
+        Parameters
+        ----------
+        kept : ndarray, shape (blocks, b, b)
+            Factors.
+
+        Returns
+        -------
+        Warped
+        """
+
+        def slopes() -> Slopes:
+            found = self.slopes()
+            return found._replace(weight_gradient=found.weight_gradient * kept)
+
+        return Warped(self.values, self.weight * kept, cache(slopes))
+
+    def moments(self, factors: Plane, *, each: bool = False) -> Vector:
         """Sum factor times gradient (x) [y; 1]: the r of the paper's appendix.
 
         Parameters
         ----------
         factors : ndarray, shape (n, blocks, s, s)
             One factor per pixel, for n quantities.
+        each : bool
+            Sum over each block alone.
 
         Returns
         -------
-        ndarray, shape (n, 2, 3), float64
+        ndarray, shape (n, 2, 3) or (blocks, n, 2, 3), float64
         """
-        return _moments(factors, self.gradient, self.place)
+        slopes = self.slopes()
+        return _moments(factors, slopes.gradient, slopes.place, each=each)
 
-    def weight_moments(self, factors: Plane) -> NDArray[np.float64]:
+    def weight_moments(self, factors: Plane, *, each: bool = False) -> Vector:
         """Sum factor times the weight's gradient (x) [y; 1].
 
         Parameters
         ----------
-        factors : ndarray, shape (n, centres)
+        factors : ndarray, shape (n, blocks, b, b)
             One factor per centre, for n quantities.
+        each : bool
+            Sum over each block alone.
 
         Returns
         -------
-        ndarray, shape (n, 2, 3), float64
+        ndarray, shape (n, 2, 3) or (blocks, n, 2, 3), float64
         """
-        return _moments(factors, self.weight_gradient, self._centres)
+        slopes = self.slopes()
+        radius = (self.values.shape[1] - self.weight.shape[1]) // 2
+        inner = slice(radius, radius + self.weight.shape[1])
+        place = slopes.place[..., inner, inner]
+        return _moments(factors, slopes.weight_gradient, place, each=each)
 
     def along(self, basis: NDArray[np.float64]) -> Iterator[Plane]:
         """Change of the values along elements of the algebra.
@@ -88,24 +125,25 @@ class Warped:
         ndarray, shape (blocks, s, s)
             Inner product of the gradient with H y.
         """
+        gradient, place, _ = self.slopes()
         for element in basis.astype(self.values.dtype):
             total = np.zeros_like(self.values)
             for axis in range(2):
-                step = element[axis, 0] * self.place[0] + element[axis, 1] * self.place[1]
-                total += self.gradient[axis] * (step + element[axis, 2])
+                step = element[axis, 0] * place[0] + element[axis, 1] * place[1]
+                total += gradient[axis] * (step + element[axis, 2])
             yield total
 
 
-def _moments(factors: Plane, gradient: Plane, place: Plane) -> NDArray[np.float64]:
-    pixels = gradient[0].size
-    flat = factors.reshape(-1, pixels)
-    where = place.reshape(2, pixels)
-    out = np.empty((len(flat), 2, 3))
+def _moments(factors: Plane, gradient: Plane, place: Plane, *, each: bool) -> Vector:
+    sets = len(place[0]) if each else 1
+    flat = factors.reshape(-1, sets, place[0].size // sets)
+    where = place.reshape(2, *flat.shape[1:]).transpose(1, 2, 0)
+    out = np.empty((sets, len(flat), 2, 3))
     for axis in range(2):
-        pulled = flat * gradient[axis].reshape(pixels)
-        out[:, axis, :2] = pulled @ where.T
-        out[:, axis, 2] = pulled.sum(1, dtype=np.float64)
-    return out
+        pulled = flat * gradient[axis].reshape(flat.shape[1:])
+        out[:, :, axis, :2] = pulled.swapaxes(0, 1) @ where
+        out[:, :, axis, 2] = pulled.sum(2, dtype=np.float64).T
+    return out if each else out[0]
 
 
 class Moving:
@@ -153,37 +191,33 @@ class Moving:
             With what the derivatives along exp(t H) tau at t = 0 need (the paper's appendix).
         """
         radius = samples.radius
-        moved = self._moved(tau, samples)
-        places = self._level_pixels(moved, samples)
-        values, *gradient = self._spline.sample(*places)
-        side = moved.shape[-1] - 2 * radius
+        places = self._places(tau, samples)
+        reading = self._spline.read(*places)
+        side = places.shape[-1] - 2 * radius
         centres = places[..., radius : radius + side, radius : radius + side]
-        weight, *slopes = self._overlap.weigh(*centres)
-        unit = np.asarray(self.frame.radius / self.scale, self.dtype)
-        return Warped(
-            values,
-            np.stack(gradient) * unit,
-            moved.astype(self.dtype),
-            weight * samples.weight,
-            np.stack(slopes) * (samples.weight * unit),
-        )
+        weight, *weight_slopes = self._overlap.weigh(*centres)
 
-    def _moved(self, tau: Matrix, samples: Samples) -> NDArray[np.float64]:
-        """Normalised positions in the moving image, shape (2, blocks, s, s)."""
-        centre, radius = self.frame.centre_fixed, self.frame.radius
-        rows = (samples.rows * self.scale - centre[0]) / radius
-        columns = (samples.columns * self.scale - centre[1]) / radius
-        return np.stack(
-            [
-                (line[0] * rows + line[2])[:, :, None] + (line[1] * columns)[:, None, :]
-                for line in tau[:2]
-            ]
-        )
+        def slopes() -> Slopes:
+            unit = np.asarray(self.frame.radius / self.scale, self.dtype)
+            return Slopes(
+                np.stack(reading.slopes()) * unit,
+                _positions(self._normal(tau), samples, self.dtype),
+                np.stack(weight_slopes) * (samples.weight * unit),
+            )
 
-    def _level_pixels(self, moved: NDArray[np.float64], samples: Samples) -> NDArray[np.float64]:
+        return Warped(reading.value, weight * samples.weight, cache(slopes))
+
+    def _normal(self, tau: Matrix) -> Matrix:
+        """Motion from pixels of the fixed level to normalised positions y, shape (2, 3)."""
+        (down, right), radius = self.frame.centre_fixed, self.frame.radius
+        into = [[self.scale, 0, -down], [0, self.scale, -right], [0, 0, radius]]
+        return np.asarray(tau[:2] @ (np.array(into, np.float64) / radius))
+
+    def _places(self, tau: Matrix, samples: Samples) -> NDArray[np.float64]:
         """Places in the level's array, shape (2, blocks, s, s)."""
-        centre, radius = self.frame.centre_moving, self.frame.radius
-        places = np.stack([(centre[axis] + radius * moved[axis]) / self.scale for axis in (0, 1)])
+        motion = self.frame.radius * self._normal(tau)
+        motion[:, 2] += self.frame.centre_moving
+        places = np.asarray(_positions(motion / self.scale, samples, np.float64), np.float64)
         if self._windows is None or samples.window is None:
             return places
         inside = places - self._windows.shifts[samples.window].T[:, :, None, None]
@@ -191,3 +225,13 @@ class Moving:
         first = np.zeros((2, len(samples), 1, 1))
         first[0, :, 0, 0] = samples.window * self._windows.side
         return np.clip(inside, first, first + (self._windows.side - 1))
+
+
+def _positions(motion: Matrix, samples: Samples, dtype: DTypeLike) -> Plane:
+    """Where a motion, shape (2, 3), takes the pixels of blocks: shape (2, blocks, s, s)."""
+    side = samples.rows.shape[1]
+    out = np.empty((2, len(samples), side, side), dtype)
+    for place, (down, right, shift) in zip(out, motion, strict=True):
+        rows, columns = down * samples.rows + shift, right * samples.columns
+        np.add(rows[:, :, None], columns[:, None, :], out=place, casting="same_kind")
+    return out
