@@ -140,6 +140,28 @@ def test_progress_of_thousands_of_steps_comes_ten_times_a_second(panel, qtbot):
     assert panel.message.text() == "done now"
 
 
+def test_window_is_drawn_thrice_a_second_however_many_stages_there_are(panel, qtbot):
+    """Drawing them all took a preview half a second of both cores; a long stage is told soon."""
+    shown, stages = [], 20
+
+    def steps():
+        for stage in range(stages):
+            yield Progress(f"stage {stage}", stage, stages, cost=1.0)
+            time.sleep(0.05)
+        yield Progress("last stage", stages, stages)
+        time.sleep(1.0)
+        return "done"
+
+    panel.succeed = str
+    panel.runner.told.connect(lambda: shown.append(panel.last.stage))
+    panel.start(steps, "test")
+    qtbot.waitUntil(lambda: panel.message.text() == "last stage ...", timeout=10_000)
+    assert panel.runner.running  # the stage that takes long is not kept back until it has ended
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=10_000)
+    assert shown[0] == "stage 0"
+    assert len(shown) <= 6
+
+
 def test_job_may_ask_whether_to_stop_between_two_steps(panel, qtbot):
     """A long step is left in the middle, and the next run begins afresh."""
     begun, ended = [], []

@@ -59,7 +59,7 @@ class Plot(QWidget):
         self.update()
 
     def add(self, value: float, title: str, *, apart: bool = False) -> None:
-        """Continue the line of a cost.
+        """Continue the line of a cost; it is drawn when `update` is called, or with the window.
 
         Parameters
         ----------
@@ -76,7 +76,6 @@ class Plot(QWidget):
             self.show_lines({"": []}, title)
         line = self._lines[""]
         line += [nan, value] if apart and line else [value]
-        self.update()
 
     def clear(self) -> None:
         """Draw nothing and hide."""

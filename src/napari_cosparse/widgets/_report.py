@@ -57,7 +57,8 @@ class Report(QVBoxLayout):
         """
         if self.last is None:
             return
-        bar, _, message = self.parts
+        bar, plot, message = self.parts
+        plot.update()
         bar.setRange(0, self.last.total)
         bar.setValue(self.last.step)
         if not stopping:

@@ -16,6 +16,7 @@ Steps = Callable[[], Generator[Progress, None, Any]]
 
 PATIENCE = 10.0  # seconds that closing waits for the step being computed
 PAUSE = 0.1  # seconds between two reports of progress
+DRAW = 300  # milliseconds between two drawings: each takes napari's window up to 40 of a core
 DRAWN = 20  # milliseconds: the window shows that a run begins before a worker takes the machine
 
 
@@ -89,7 +90,7 @@ class Runner(QObject):
     stepped : Signal of Progress
         Every step, a few of them at once.
     told : Signal
-        After a few steps, ten times a second at most: the time to draw.
+        After a few steps, thrice a second at most: the time to draw.
     succeeded : Signal of object
         The result.
     failed : Signal of Exception
@@ -112,6 +113,11 @@ class Runner(QObject):
         self._begin.setSingleShot(True)
         self._begin.setInterval(DRAWN)
         self._begin.timeout.connect(self._set_off)
+        self._draw = QTimer(self)
+        self._draw.setSingleShot(True)
+        self._draw.setInterval(DRAW)
+        self._draw.timeout.connect(self._tell)
+        self._waiting = False  # for the time to draw
         self._run: Generator[list[Progress], None, Any] | None = None
         self._result: object = None
         self._stop = Event()
@@ -178,13 +184,23 @@ class Runner(QObject):
     def _on_step(self, steps: list[Progress]) -> None:
         for progress in steps:
             self.stepped.emit(progress)
-        self.told.emit()
+        self._waiting = True
+        if not self._draw.isActive():
+            self._tell()
+
+    def _tell(self) -> None:
+        """Draw what waits, and nothing again for a while: the worker needs the machine."""
+        if self._waiting:
+            self._waiting = False
+            self._draw.start()
+            self.told.emit()
 
     def _on_return(self, result: object) -> None:
         self._result = result
 
     def _on_finish(self) -> None:
         """Say how it ended: the one place that leaves the running state."""
+        self._tell()
         result, self._result, self._worker = self._result, None, None
         self._end()
         self._put_away()
@@ -203,5 +219,7 @@ class Runner(QObject):
 
     def _end(self) -> None:
         """Stop what still runs, and be ready for another run."""
+        self._draw.stop()
+        self._waiting = False
         self._stop.set()
         self._stop = Event()
