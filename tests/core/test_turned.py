@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from napari_cosparse import check_target, make_scene, upsample
 from napari_cosparse.core.bands import each_band
-from napari_cosparse.core.errors import InputError
-from napari_cosparse.core.reconstruction import _turned, sampling_operator, straighten
+from napari_cosparse.core.errors import ApartError, InputError
+from napari_cosparse.core.reconstruction import (
+    Settings,
+    _turned,
+    place,
+    sampling_operator,
+    straighten,
+)
 from napari_cosparse.core.reconstruction._turned import TurnedSampling
 
 GUIDE, TARGET = (60, 52), (14, 12)
@@ -228,3 +234,17 @@ def test_an_untrusted_registration_is_refused():
 
     with pytest.raises(InputError, match="two starts disagree"):
         upsample(np.arange(36.0).reshape(6, 6), np.eye(24), transform=Doubtful())
+
+
+def test_one_sample_on_the_guide_is_found_among_many_beside_it():
+    """Few of them are looked at first; this is the last one, in a corner."""
+    angle, target = np.deg2rad(40), (130, 130)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    back = np.eye(3)
+    back[:2, :2] = 4 * turn
+    back[:2, 2] = np.array([2.0, 2.0]) - back[:2, :2] @ (129, 129)
+    coverage, _ = place((5, 5), target, Settings(transform=np.linalg.inv(back)))
+    assert coverage.window == (slice(0, 5), slice(0, 5))
+    back[:2, 2] -= 100
+    with pytest.raises(ApartError):
+        place((5, 5), target, Settings(transform=np.linalg.inv(back)))

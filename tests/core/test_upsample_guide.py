@@ -7,6 +7,7 @@ import pytest
 
 from napari_cosparse.core.reconstruction import (
     degrade,
+    gray_values,
 )
 from support.disc_scene import DEPTH, GUIDE, SHAPE, TARGET, make_guide, rmse, run, run_bicubic
 
@@ -67,3 +68,26 @@ def test_hot_pixel_of_the_guide_spoils_nothing(value):
     found = run(guide=guide)
     assert found.iterations > 20
     assert rmse(found.image) < 0.5 * rmse(run_bicubic(TARGET))
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 7, 8, 9, 20])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32", "float64"])
+def test_gray_values_are_the_mean_of_the_channels_to_the_last_bit(channels, dtype):
+    """Summing channel by channel is faster; the bits of earlier results must not change."""
+    rng = np.random.default_rng(channels)
+    image = rng.uniform(0, 200, (30, 40, channels))
+    if np.dtype(dtype).kind == "f":
+        image *= 10.0 ** rng.integers(-3, 3, image.shape)
+        image[3, 4, 0], image[5, 6, -1] = np.nan, np.inf
+    planes = image.astype(dtype)
+    gray, ends = gray_values(planes)
+    finite = planes.astype(np.float64)[np.isfinite(planes).all(2)]
+    assert np.array_equal(gray, finite.mean(1))
+    assert np.array_equal(ends, [finite.min(0), finite.max(0)])
+
+
+def test_gray_values_of_an_unknown_guide_are_none_with_ends_the_wrong_way_round():
+    gray, ends = gray_values(np.full((4, 5, 3), np.nan, np.float32))
+    assert gray.size == 0
+    assert (ends[0] == np.inf).all()
+    assert (ends[1] == -np.inf).all()

@@ -16,6 +16,7 @@ from napari_cosparse.core.types import Plane
 from ._turned_kernels import positions
 
 SLACK = 1e-6  # samples: positions are exact to rounding only
+COARSE = 64  # samples along an axis that are looked at first: they decide nearly always
 BEYOND = 2.0  # samples: how far outside the target the model may continue it (contract)
 
 
@@ -183,10 +184,8 @@ def cover_turned(
         None where no sample lies on the guide.
     """
     back = np.linalg.inv(matrix)
-    samples = np.stack([*np.indices(target).reshape(2, -1), np.ones(target[0] * target[1])])
-    places = (back @ samples)[:2]
-    on = [(line > -0.5) & (line < n - 0.5) for line, n in zip(places, guide, strict=True)]
-    if not (on[0] & on[1]).any():
+    steps = tuple(max(1, m // COARSE) for m in target)
+    if not any(_any_on(guide, target, back, each) for each in (steps, (1, 1))):
         return None
     edge = 0.5 + BEYOND
     ends = np.array(
@@ -201,3 +200,18 @@ def cover_turned(
     return Coverage(
         (rows, columns), guide, (back[0, 2] - low[0], back[1, 2] - low[1]), (inner, target)
     )
+
+
+def _any_on(
+    guide: tuple[int, int],
+    target: tuple[int, int],
+    back: NDArray[np.float64],
+    steps: tuple[int, int],
+) -> bool:
+    """Whether one of the samples lies on the guide, or one of every few."""
+    rows, columns = (np.arange(0, m, step) for m, step in zip(target, steps, strict=True))
+    on = np.ones((len(rows), len(columns)), bool)
+    for (a, b, c), n in zip(back[:2], guide, strict=True):
+        place = a * rows[:, None] + b * columns + c
+        on &= (place > -0.5) & (place < n - 0.5)
+    return bool(on.any())

@@ -18,6 +18,7 @@ from ._scale import as_array, check_guide_shape
 FARTHEST = 20.0  # ranges: a guide's hot pixels count as no farther off, for float32's sake
 
 GRAY_PIXELS = 1 << 15  # at a time: three channels in float64 are many bytes
+IN_ORDER = 7  # so many numbers NumPy adds one after the other, more in pairs
 
 
 def guide_planes(guide: ArrayLike) -> NDArray[Any]:
@@ -61,13 +62,23 @@ def gray_values(planes: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.f
     ends : ndarray, shape (2, channels), float64
         Smallest and largest values there; infinite (and the wrong way round) where n is 0.
     """
-    values = planes.astype(np.float64)
+    count = planes.shape[2]
+    values = planes.reshape(-1, count)
     if planes.dtype.kind == "f":
-        values = values[np.logical_and.reduce(np.isfinite(values), axis=2)]
-    values = values.reshape(-1, planes.shape[2])
+        finite = np.logical_and.reduce([np.isfinite(values[:, c]) for c in range(count)])
+        values = values if finite.all() else values[finite]
+    channels = [values[:, c].astype(np.float64) for c in range(count)]
     nothing = np.inf
-    ends = np.stack([values.min(0, initial=nothing), values.max(0, initial=-nothing)])
-    return values.mean(1), ends
+    ends = np.array(
+        [[c.min(initial=nothing) for c in channels], [c.max(initial=-nothing) for c in channels]]
+    )
+    if count > IN_ORDER:
+        return values.astype(np.float64).mean(1), ends
+    total = channels[0]
+    for channel in channels[1:]:  # ten times as fast as `mean` along so short an axis, bit by bit
+        total += channel
+    total /= count
+    return total, ends
 
 
 def guide_range(planes: NDArray[Any], map_: Map = map) -> tuple[float, float] | None:

@@ -50,7 +50,10 @@ def estimate_noise(
     if min(samples.shape) < 3:
         return 0.0
     residual = convolve(samples.astype(np.float64), MASK, mode="mirror")[1:-1, 1:-1]
-    usable = minimum_filter(known, 3, mode="constant")[1:-1, 1:-1]
+    if known.all():  # as it is as a rule, and the filter takes as long as the rest
+        usable = known[1:-1, 1:-1]
+    else:
+        usable = minimum_filter(known, 3, mode="constant")[1:-1, 1:-1]
     level, rms = _quiet_level(residual, usable)
     noisy = level > FLOOR and rms > ROUNDING * step
     return level if noisy else 0.0
