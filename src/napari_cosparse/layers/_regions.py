@@ -13,6 +13,7 @@ from napari_cosparse.core.errors import InputError
 
 from ._grid import Grid
 from ._lazy import Blocks
+from ._polygons import fill_polygons
 from ._read import read
 from ._world import Matrix, placement, plane_matrix, unit_factors, world_matrix
 
@@ -172,11 +173,7 @@ def _labels(grid: Grid, layer: Labels, plane: Sequence[int]) -> Mask:
 
 def _shapes(grid: Grid, layer: Shapes) -> Mask:
     """Fill closed shapes."""
-    outlines = closed_outlines(grid, layer)
-    if not outlines:
-        return np.zeros(grid.shape, bool)
-    filled = Shapes(outlines, shape_type="polygon").to_labels(grid.shape)
-    return np.asarray(filled != 0)
+    return fill_polygons(closed_outlines(grid, layer), grid.shape)
 
 
 def closed_outlines(grid: Grid, layer: Shapes) -> list[NDArray[np.float64]]:
