@@ -49,6 +49,7 @@ class RegisterPanel(PairPanel):
         super().__init__(napari_viewer, RegisterForm(napari_viewer, registration_operators()))
         self._run: Couple | None = None
         self._run_points: Pairs | None = None
+        self._asked = ""  # script of the run that was begun last
         self.tools = Tools(self)
         self.extras.addWidget(self.tools)
         self.begin()
@@ -113,6 +114,7 @@ class RegisterPanel(PairPanel):
         keywords = self._keywords(pair)
         self._run, self._run_points = pair, self._finest_points(pair)
         self.keep_choice()  # whoever runs a pair has chosen it
+        self._asked = register_script(pair, self.form.pair.python(), keywords, self._masks())
         operators = self.form.pair.source()
         steps = registering(pair, operators, keywords, self.runner.told_to_stop)
         return steps, f"Registering {pair.moving.name}"
@@ -170,18 +172,26 @@ class RegisterPanel(PairPanel):
 
     def python(self) -> str:
         """Write a script that gives the same layers."""
-        form, found, pair = self.form, self.tools.found, self.pair()
-        doubted = found is not None and not found.trusted and not self._of_others()
-        moved_anyway = doubted and bool(self.tools.shown())
+        form, pair = self.form, self.pair()
+        told = pair, form.pair.python(), self._keywords(pair), self._masks()
+        matrix = self._not_by_a_run()
+        found = self.tools.found
+        asked = "" if found is None else found.asked
+        same = matrix is not None or register_script(*told) == asked
         return register_script(
-            pair,
-            form.pair.python(),
-            self._keywords(pair),
-            self._masks(),
+            *told,
             resample=bool(form.resample.value),
-            insist=bool(form.insist.value) or moved_anyway,
-            matrix=self._not_by_a_run(),
+            insist=bool(form.insist.value) or (same and self._moved_anyway()),
+            matrix=matrix,
+            trusted=found is not None and found.trusted,
         )
+
+    def _moved_anyway(self) -> bool:
+        """Whether what was found for the chosen pair is not trusted, and its layer was moved."""
+        found = self.tools.found
+        if found is None or self._of_others():
+            return False
+        return not found.trusted and bool(self.tools.shown())
 
     def _not_by_a_run(self) -> Any:  # noqa: ANN401 a matrix or None
         """Matrix at hand, where no whole run gave it: loaded, inverted, or of a cancelled run."""
@@ -275,4 +285,5 @@ class RegisterPanel(PairPanel):
         pair = self._run
         parameters = {} if outcome is None else plain(dict(outcome.parameters))
         record = make_record("register", parameters, pair.inputs, matrix=plain(matrix), **told)
-        return Found(pair.fixed, pair.moving, pair.finest, matrix, record, outcome)
+        asked = "" if outcome is None else self._asked
+        return Found(pair.fixed, pair.moving, pair.finest, matrix, record, outcome, asked)

@@ -25,6 +25,8 @@ class Found:
         Provenance.
     outcome : Registration or None
         What the core returned; None for a transform from elsewhere.
+    asked : str
+        Script of the run that found it; empty for a transform from elsewhere.
     moved, others : list of napari.layers.Layer
         What was made with it: the moving layer in its new place, maybe resampled too, and all
         else. Some may have been deleted since.
@@ -36,6 +38,7 @@ class Found:
     matrix: Any
     record: dict[str, Any]
     outcome: Any = None
+    asked: str = ""
     moved: list[Layer] = field(default_factory=list)
     others: list[Layer] = field(default_factory=list)
 

@@ -18,10 +18,14 @@ from ._script_parts import (
 )
 
 USUAL = {"step": 1, "mirrored": False}  # options of lazy_plane that are not written
-NOTHING = ("initial", "points", "mask_fixed", "mask_moving")  # not written where they are None
+MASKS = ("mask_fixed", "mask_moving")  # written as the layers on which they are drawn
+NOTHING = ("initial", "points")  # not written where they are None
 BACKWARDS = (
     "# An axis of one of the layers runs backwards in the world. To be compared as displayed, the\n"
     "# columns of the moving one are read backwards.\n"
+)
+DOUBTED = (
+    "trusted = False  # so the panel moved nothing; write True to move the layer all the same\n"
 )
 Masks = tuple[Labels | Shapes | None, Labels | Shapes | None]
 
@@ -35,6 +39,7 @@ def register_script(
     resample: bool = False,
     insist: bool = False,
     matrix: Any = None,  # noqa: ANN401 array_like
+    trusted: bool = True,
 ) -> str:
     """Write a script that registers as the panel does.
 
@@ -55,6 +60,8 @@ def register_script(
     matrix : ndarray, shape (3, 3), optional
         Fixed pixel to moving pixel of the finest levels, where no run found it that a script could
         repeat: loaded, inverted, or the best of a run that was cancelled.
+    trusted : bool
+        Whether that matrix is trusted.
 
     Returns
     -------
@@ -72,6 +79,9 @@ def register_script(
     if resample:
         made.append("made = resampled(moving, matrix, fixed)")
         made.append("viewer.add_layer(napari.layers.Layer.create(*made))")
+    if matrix is not None and not trusted and not insist:
+        body.append(DOUBTED)
+        made = ["if trusted:", *(f"    {line}" for line in made)]
     if not insist and matrix is None:
         made = ["if found.trusted:", *(f"    {line}" for line in made)]
     body.append("\n".join(made) + "\n")
@@ -82,8 +92,7 @@ def register_script(
 
 def _layers(pair: Couple, masks: Masks) -> list[str]:
     """Find or open all layers; write out what is drawn by hand."""
-    names = "mask_fixed", "mask_moving"
-    drawn = dict(zip(names, masks, strict=True))
+    drawn = dict(zip(MASKS, masks, strict=True))
     labels = {name: layer for name, layer in drawn.items() if isinstance(layer, Labels)}
     parts = [opening({"fixed": pair.fixed, "moving": pair.moving, **labels})]
     parts += [
@@ -103,11 +112,11 @@ def _call(pair: Couple, operators: str, keywords: Mapping[str, Any], masks: Mask
     told = {
         name: literal(value)
         for name, value in keywords.items()
-        if not (name in NOTHING and value is None)
+        if name not in MASKS and not (name in NOTHING and value is None)
     }
     flips = "", ", mirrored=True" if pair.start.mirrored else ""
     for number, (name, layer, plane, flip) in enumerate(
-        zip(("mask_fixed", "mask_moving"), masks, pair.planes, flips, strict=True)
+        zip(MASKS, masks, pair.planes, flips, strict=True)
     ):
         if layer is not None:
             told[name] = f"mask_on(grids[{number}], {name}, {plane!r}{flip})"

@@ -204,6 +204,53 @@ def test_what_is_not_trusted_is_moved_only_where_the_panel_did(
     assert len(viewer.layers) == 4
 
 
+def test_other_settings_than_those_that_were_moved_anyway_are_guarded(
+    register_panel, fake, viewer, scene, press
+):
+    """Nobody has insisted on what they give."""
+    add_turned(viewer, scene)
+    viewer.add_shapes([CORNERS], shape_type="polygon", name="roi", rotate=3, **PLACE)
+    form, guard = register_panel.form, "if found.trusted:"
+    fake.trusted = False
+    press(register_panel)
+    assert guard in register_panel.python()
+    register_panel.tools.put()
+    assert guard not in register_panel.python()
+    form.resample.value = True  # says nothing of the motion
+    assert guard not in register_panel.python()
+    group = form.group.value
+    form.group.value = "A"
+    assert guard in register_panel.python()
+    form.group.value = group
+    assert guard not in register_panel.python()
+    form.mask_fixed.value = named(viewer, "roi")
+    assert guard in register_panel.python()
+    form.mask_fixed.value = None
+    named(viewer, "depth").translate = (3e3, 2e3)
+    assert guard in register_panel.python()
+    named(viewer, "depth").translate = (3e3, 1e3)
+    assert guard not in register_panel.python()
+    form.group.value = "A"
+    register_panel.job()  # and it is cancelled before a motion is found
+    assert guard in register_panel.python()
+    form.insist.value = True
+    assert guard not in register_panel.python()
+
+
+def test_script_after_cancel_moves_nothing_where_the_panel_moved_nothing(
+    register_panel, fake, viewer, scene
+):
+    add_turned(viewer, scene)
+    register_panel.choose(named(viewer, "photo"), named(viewer, "depth"))
+    found = register_panel.found_by(UNEVEN, {"cancelled": True, "trusted": False, "because": "-"})
+    register_panel.tools.take(found)
+    script = register_panel.python()
+    exec(script, {})  # noqa: S102
+    assert len(viewer.layers) == 2
+    exec(script.replace("trusted = False", "trusted = True"), {})  # noqa: S102
+    assert len(viewer.layers) == 3
+
+
 @pytest.mark.parametrize("way", ["Load", "Invert"])
 def test_script_of_a_transform_that_no_run_gave_moves_by_it(
     register_panel, fake, viewer, scene, press, tmp_path, way
