@@ -118,3 +118,26 @@ def test_file_that_holds_no_such_layer_is_told(viewer, tmp_path):
     np.save(tmp_path / "a.npy", PIXELS[:7])
     with pytest.raises(InputError, match="holds 0 layers"):
         open_layers(ViewerModel(), recipe)
+
+
+def test_layers_have_their_units_as_soon_as_they_are_there(viewer, tmp_path):
+    """Else napari warns, when it draws in between, that those of the layers differ."""
+    seen = []
+    for name, unit in (("a", "um"), ("b", "nm")):
+        np.save(tmp_path / f"{name}.npy", PIXELS)
+        viewer.open(tmp_path / f"{name}.npy", plugin="napari", units=(unit, unit))
+    recipes, other = [written(layer_recipe(layer)) for layer in viewer.layers], ViewerModel()
+    other.layers.events.inserted.connect(lambda: seen.append(other.layers.extent.units))
+    for layer in open_layers(other, *recipes):
+        assert layer.units == viewer.layers[layer.name].units
+    assert len(seen) == 2
+    assert None not in seen
+
+
+def test_file_of_other_axes_is_told_although_its_units_do_not_fit(viewer, tmp_path):
+    np.save(tmp_path / "a.npy", PIXELS)
+    (layer,) = viewer.open(tmp_path / "a.npy", plugin="napari", units=("um", "um"))
+    recipe = written(layer_recipe(layer))
+    np.save(tmp_path / "a.npy", np.stack([PIXELS] * 3))
+    with pytest.raises(InputError, match="none called 'a'|has shape"):
+        open_layers(ViewerModel(), recipe)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from ._record import METADATA_KEY
 from ._world import is_physical, placement
 
 UNNAMED = ("{}", "axis {}")  # labels that napari gives by itself: 0.9, 0.6
+BUILTIN = "napari"  # its readers make one layer of a file, without units
 
 Recipe = dict[str, Any]
 
@@ -107,11 +110,11 @@ def _origin(layer: Layer) -> Recipe:
     if source.path is not None:
         return {"path": _absolute(str(source.path)), "plugin": source.reader_plugin}
     if store is not None:
-        return {"path": _absolute(str(store)), "plugin": "napari"}
+        return {"path": _absolute(str(store)), "plugin": BUILTIN}
     if layer.multiscale:
         return {}
     rgb = {"rgb": bool(layer.rgb)} if isinstance(layer, Image) else {}
-    return {"path": f"{file_name(layer.name)}.npy", "plugin": "napari", "by_hand": True, **rgb}
+    return {"path": f"{file_name(layer.name)}.npy", "plugin": BUILTIN, "by_hand": True, **rgb}
 
 
 def _absolute(path: str) -> str:
@@ -163,7 +166,13 @@ def _opened(viewer: Any, recipe: Mapping[str, Any]) -> list[Layer]:  # noqa: ANN
     options = {"rgb": recipe["rgb"]} if "rgb" in recipe else {}
     if recipe.get("by_hand"):
         options["layer_type"] = recipe["kind"]
-    return list(viewer.open(recipe["path"], plugin=recipe["plugin"], **options))
+    open_it = partial(viewer.open, recipe["path"], plugin=recipe["plugin"], **options)
+    units = recipe.get("place", {}).get("units")
+    if units is not None and recipe["plugin"] == BUILTIN:
+        # If they came later, napari could draw in between and warn that units are not the same.
+        with suppress(ValueError):  # other axes than expected, which is told later
+            return list(open_it(units=units))
+    return list(open_it())
 
 
 def _choose(layers: list[Layer], recipe: Mapping[str, Any]) -> Layer:
