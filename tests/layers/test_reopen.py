@@ -139,5 +139,5 @@ def test_file_of_other_axes_is_told_although_its_units_do_not_fit(viewer, tmp_pa
     (layer,) = viewer.open(tmp_path / "a.npy", plugin="napari", units=("um", "um"))
     recipe = written(layer_recipe(layer))
     np.save(tmp_path / "a.npy", np.stack([PIXELS] * 3))
-    with pytest.raises(InputError, match="none called 'a'|has shape"):
+    with pytest.raises(InputError, match=r"none called 'a'|has shape"):
         open_layers(ViewerModel(), recipe)

@@ -17,7 +17,7 @@ from ._regions import mask_on, point_pairs, points_on
 from ._reopen import file_name, layer_recipe, open_layers, place_of
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import is_straight, store_place, stored_data
-from ._suggest import partner, suggest
+from ._suggest import is_registered, partner, suggest
 from ._world import placement
 from ._write import (
     MULTISCALE_FROM,
@@ -57,6 +57,7 @@ __all__ = [
     "layer_data",
     "layer_recipe",
     "lazy_plane",
+    "is_registered",
     "level_map",
     "levels_of",
     "limits_of",

@@ -58,6 +58,22 @@ def partner(layers: Iterable[Image | None], other: Image, *, coarse: bool) -> Im
     return min(images, key=_unlikely) if coarse else max(images, key=_detail)
 
 
+def is_registered(layer: Image) -> bool:
+    """Say whether a registration has put a layer where it lies.
+
+    Parameters
+    ----------
+    layer : napari.layers.Image
+        Any image.
+
+    Returns
+    -------
+    bool
+    """
+    told = layer.metadata.get(METADATA_KEY)
+    return isinstance(told, dict) and told.get("action") == "register"
+
+
 def _detail(layer: Image) -> tuple[bool, int]:
     """Sort key of guides."""
     return layer.rgb, _pixels(layer)

@@ -50,6 +50,20 @@ class PairPanel(Panel):
         """
         return suggest(layers)
 
+    def worth_suggesting(self, layers: Sequence[Image | None]) -> list[Image]:
+        """Leave out what is offered but not suggested; panels may leave out more.
+
+        Parameters
+        ----------
+        layers : sequence of napari.layers.Image or None
+            Those that are offered.
+
+        Returns
+        -------
+        list of napari.layers.Image
+        """
+        return [layer for layer in layers if layer is not None]
+
     def keep_choice(self) -> None:
         """Suggest no other pair from now on, as this one is somebody's choice."""
         self._suggested = None
@@ -67,7 +81,7 @@ class PairPanel(Panel):
         chosen = {layer for layer in before if layer is not None}
         if before == self._suggested or not chosen & set(coarse.choices):
             self._lacking = None
-            pair = self.suggested(coarse.choices)
+            pair = self.suggested(self.worth_suggesting(coarse.choices))
             if pair is not None:
                 coarse.value, detailed.value = pair
             self._suggested = self._in_rows()
@@ -95,10 +109,10 @@ class PairPanel(Panel):
             lacks = row is self._lacking and row.value is other.value
             if row.value is None or not (lost or lacks):
                 continue
-            new = partner(row.choices, other.value, coarse=row is rows[0])
+            offered = self.worth_suggesting(row.choices)
+            new = partner(offered, other.value, coarse=row is rows[0])
             self._lacking = row if new is None else None
-            if new is not None:
-                row.value = new
+            row.value = other.value if new is None else new
 
     def _in_rows(self) -> tuple[Image | None, ...]:
         return tuple(row.value for row in self.pair_rows())

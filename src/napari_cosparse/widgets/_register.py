@@ -1,6 +1,6 @@
 """The panel that brings a layer of one modality onto a layer of another one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from math import isfinite
 from typing import Any
@@ -10,6 +10,7 @@ from napari.layers import Image, Layer
 
 from napari_cosparse.io import plain
 from napari_cosparse.layers import (
+    is_registered,
     make_record,
     point_pairs,
     shown_plane,
@@ -72,6 +73,20 @@ class RegisterPanel(PairPanel):
     def pair_rows(self) -> tuple[Any, Any]:
         """Rows of the moving and of the fixed layer."""
         return self.form.moving, self.form.fixed
+
+    def worth_suggesting(self, layers: Sequence[Image | None]) -> list[Image]:
+        """Leave out what lies where a registration has put it already.
+
+        Parameters
+        ----------
+        layers : sequence of napari.layers.Image or None
+            Those that are offered.
+
+        Returns
+        -------
+        list of napari.layers.Image
+        """
+        return [layer for layer in super().worth_suggesting(layers) if not is_registered(layer)]
 
     def reset_choices(self, event: object = None) -> None:
         """Offer the layers that are open now, and follow the sliders of stacks.

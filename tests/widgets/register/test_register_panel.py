@@ -234,3 +234,18 @@ def test_result_is_visible_where_the_moving_layer_is_hidden(filled, viewer, pres
     assert viewer.layers[-1] == made
     assert made.visible
     assert not viewer.layers["depth"].visible
+
+
+def test_registered_layer_does_not_stand_in_for_one_that_is_deleted(fake, filled, viewer, press):
+    """It lies on the fixed one already; by hand it may be chosen all the same."""
+    press(filled)
+    form, photo = filled.form, filled.form.fixed.value
+    viewer.layers.remove(viewer.layers["depth"])
+    assert [layer.name for layer in viewer.layers] == ["photo", "depth [registered]"]
+    assert form.fixed.value is photo
+    assert form.moving.value is photo
+    assert not filled.button.isEnabled()
+    other = viewer.add_image(np.eye(70), name="other")
+    assert form.moving.value == other
+    form.moving.value = viewer.layers["depth [registered]"]
+    assert form.moving.value.name == "depth [registered]"
