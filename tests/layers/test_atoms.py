@@ -71,3 +71,15 @@ def test_atoms_lie_beside_the_edges_of_coarse_layers_and_beside_what_is_there_al
     coarse = Image(np.zeros((4, 4)), scale=(40, 40), translate=(19.5, 19.5))
     left, _ = atom_layers(PAIR, "mine", beside=beside, among=[coarse])
     assert left[1]["translate"][1] - left[1]["scale"][1] / 2 > 159.5
+
+
+def test_atoms_are_framed_since_zero_is_as_white_as_a_light_theme():
+    """Else it could not be seen where an atom ends; napari's own map of that name stays."""
+    pair = load_operators("differences")
+    for data, state, kind in atom_layers(pair, "x"):
+        layer = Layer.create(data, state, kind)
+        frame, zero = layer.colormap.map(np.array([np.nan, 0.5]))
+        assert np.isnan(data[0]).all()
+        np.testing.assert_allclose(frame, (0.5, 0.5, 0.5, 1))
+        assert zero.min() > 0.9
+    assert Image(np.eye(3), colormap="PiYG").colormap.nan_color[3] == 0

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from napari.layers import Layer
+from napari.utils import Colormap
+from napari.utils.colormaps import ensure_colormap
 from numpy.typing import NDArray
 
 from napari_cosparse.core.operators import AtomGroup, OperatorPair
@@ -18,6 +20,7 @@ from ._world import unit_factors
 from ._write import LayerData
 
 COLORMAP = "PiYG"  # diverging: the middle is a coefficient of 0
+FRAME = (0.5, 0.5, 0.5, 1.0)  # around the atoms: 0 is as white as a light theme's canvas
 PAIR = "pair"  # key of the operator pair in a layer's record
 NAME = "pair_name"
 FILE = "pair_file"  # where it was saved
@@ -67,7 +70,7 @@ def atom_layers(
                 "translate": (corner[0], corner[1] + place * shift * step),
                 "units": units,
                 "contrast_limits": (-1, 1),
-                "colormap": COLORMAP,
+                "colormap": atom_colours(),
                 "rgb": False,
                 "metadata": {METADATA_KEY: dict(kept[METADATA_KEY])},
             },
@@ -77,6 +80,23 @@ def atom_layers(
             zip(sheets, ("U (guide, fixed)", "V (target, moving)"), strict=True)
         )
     ]
+
+
+def atom_colours() -> Colormap:
+    """Make the colours of atoms: green above 0, pink below, gray around.
+
+    Returns
+    -------
+    napari.utils.Colormap
+    """
+    usual = ensure_colormap(COLORMAP)
+    return Colormap(
+        usual.colors,
+        controls=usual.controls,
+        interpolation=usual.interpolation,
+        name=f"{COLORMAP} of atoms",
+        nan_color=FRAME,
+    )
 
 
 def pairs_in(layers: Iterable[Layer]) -> dict[str, OperatorPair]:
