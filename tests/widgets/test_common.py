@@ -37,6 +37,16 @@ def test_it_fits_a_small_screen_and_nothing_is_cut_off(any_panel, qtbot):
     assert any_panel.pane.minimumSizeHint().width() >= inside.minimumSizeHint().width()
 
 
+def test_three_panels_with_results_fit_below_one_another_with_all_their_buttons(any_panel):
+    """What a run says scrolls where there is no room for it."""
+    any_panel.bar.setVisible(True)
+    any_panel.plot.show_lines({"": [3, 2, 1]}, "Cost")
+    any_panel.message.setText("Many words are said of a result. " * 9)
+    any_panel.grab()  # lays it out
+    title = any_panel.parent().titleBarWidget().sizeHint().height()
+    assert 3 * (any_panel.minimumSizeHint().height() + title) < SCREEN - AROUND
+
+
 def test_title_of_the_dock_is_not_cut(any_panel):
     dock = any_panel.parent()
     title = dock.titleBarWidget().layout()
@@ -136,7 +146,7 @@ def test_closing_the_panel_in_the_middle_stops_the_job(any_panel, viewer, qtbot)
     qtbot.waitUntil(lambda: bool(ended), timeout=10_000)
     assert not any_panel.runner.running
     count = len(viewer.layers)
-    qtbot.wait(50)
+    any_panel.grab()  # lays it out
     assert len(viewer.layers) == count
 
 

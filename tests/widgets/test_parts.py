@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 from napari.components import ViewerModel
 from napari.layers import Image
+from qtpy.QtWidgets import QListWidget, QVBoxLayout, QWidget
 
 from napari_cosparse.layers import Placing
 from napari_cosparse.widgets import _view, show_layers
 from napari_cosparse.widgets._plot import Plot, _runs
 from napari_cosparse.widgets._rows import layer_row
+from napari_cosparse.widgets._scroll import LEAST_TAIL, Tail, text_label
 from napari_cosparse.widgets._text import coverage
 from napari_cosparse.widgets._tips import parameter_tips
 from napari_cosparse.widgets._watch import Watch
@@ -161,3 +163,32 @@ def test_choice_of_no_layer_is_told(layer_box):
     row.value = None
     assert told == [viewer.layers["c"], None]
     assert row.current_choice == "none"
+
+
+def test_tail_scrolls_only_where_there_is_no_room(qtbot):
+    """Qt itself keeps a bar once it is there, as it makes lines shorter and so more of them."""
+    box, below, tail, words = QWidget(), QWidget(), Tail(), text_label()
+    words.setText("Many words are said of a result. " * 12)
+    qtbot.addWidget(box)
+    for parent, part, stretch in ((below, words, 0), (box, QListWidget(), 1), (box, tail, 0)):
+        layout = parent.layout() or QVBoxLayout(parent)
+        layout.addWidget(part, stretch)
+    tail.setWidget(below)
+    box.resize(300, 600)
+    box.show()
+    bar = tail.verticalScrollBar()
+    qtbot.waitUntil(lambda: words.height() >= words.heightForWidth(words.width()))
+    qtbot.waitUntil(lambda: not bar.isVisible())
+    assert tail.height() < 300
+    high = tail.height()
+    words.setText("Few words.")
+    qtbot.waitUntil(lambda: tail.height() < high / 2)
+    words.setText("Many words are said of a result. " * 12)
+    qtbot.waitUntil(lambda: tail.height() == high)
+    for width in range(280, 340, 4):  # where the last line just fits, it does not beside a bar
+        box.resize(width, 180)
+        qtbot.waitUntil(bar.isVisible)
+        assert tail.height() >= LEAST_TAIL
+        box.resize(width, 600)
+        qtbot.waitUntil(lambda: not bar.isVisible())
+        assert tail.height() == tail.sizeHint().height()

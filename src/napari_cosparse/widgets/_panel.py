@@ -19,7 +19,7 @@ from ._more import More, read_settings, write_settings
 from ._report import Report, tell
 from ._runner import Runner, Steps
 from ._script_parts import TO_DO
-from ._scroll import Scroll, tab_order, text_label
+from ._scroll import Scroll, Tail, tab_order, text_label
 from ._watch import Watch
 
 FIRST = "What came from no file is to be saved first, or to be open: its comments say how."
@@ -47,7 +47,7 @@ class Panel(Docked):
         self.about, self.report = text_label(), Report()
         self.bar, self.plot, self.message = self.report.parts
         self.button, self.more, self.extras = QPushButton("Run"), More(), QVBoxLayout()
-        self.runner, self.pane = Runner(), Scroll()
+        self.runner, self.pane, self.tail = Runner(), Scroll(), Tail()
         self._watch = Watch(self.refresh)
         self._lay_out()
         self._connect()
@@ -243,7 +243,11 @@ class Panel(Docked):
         layout.setSpacing(4)
         layout.addWidget(self.pane, 1)
         layout.addLayout(buttons)
-        layout.addLayout(self.report)
+        below = QWidget()
+        below.setLayout(self.report)
+        self.report.setContentsMargins(0, 0, 0, 0)
+        self.tail.setWidget(below)
+        layout.addWidget(self.tail)
 
     def _connect(self) -> None:
         for row in self.form.rows:

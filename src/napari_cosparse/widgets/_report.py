@@ -11,7 +11,7 @@ from ._scroll import text_label
 
 
 class Report(QVBoxLayout):
-    """Progress bar, plot of the cost and a message, below one another.
+    """Progress bar, a message and the plot of the cost, below one another.
 
     Attributes
     ----------
@@ -24,7 +24,8 @@ class Report(QVBoxLayout):
         super().__init__()
         self.parts: tuple[QProgressBar, Plot, QLabel] = QProgressBar(), Plot(), text_label()
         self.last: Progress | None = None
-        for part in self.parts:
+        bar, plot, message = self.parts
+        for part in (bar, message, plot):  # the plot is the first that goes where it is narrow
             self.addWidget(part)
 
     def begin(self) -> None:

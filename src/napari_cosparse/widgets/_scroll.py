@@ -2,10 +2,12 @@
 
 from itertools import pairwise
 
-from qtpy.QtCore import QSize, Qt
-from qtpy.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
+from qtpy.QtCore import QEvent, QSize, Qt
+from qtpy.QtGui import QResizeEvent
+from qtpy.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QWidget
 
-LEAST_HEIGHT = 120  # pixels
+LEAST_HEIGHT = 80  # pixels: with a result, three panels fit below one another on a low screen
+LEAST_TAIL = 40
 
 
 class Scroll(QScrollArea):
@@ -24,6 +26,55 @@ class Scroll(QScrollArea):
         if inside is None or bar is None:
             return super().minimumSizeHint()
         return QSize(inside.minimumSizeHint().width() + bar.sizeHint().width(), LEAST_HEIGHT)
+
+
+class Tail(Scroll):
+    """As high as its contents; it scrolls only where there is no room for them."""
+
+    def __init__(self) -> None:
+        """Make an area without contents, never higher than they are."""
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 Qt's name
+        """Height of the contents at the present width: sentences are wrapped."""
+        inside = self.widget()
+        layout = None if inside is None else inside.layout()
+        if inside is None or layout is None:
+            return super().sizeHint()
+        height = inside.sizeHint().height()
+        if layout.hasHeightForWidth():  # without a bar, which is not needed at that height
+            height = max(layout.heightForWidth(self.width()), layout.minimumSize().height())
+        return QSize(inside.sizeHint().width(), height)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 Qt's name
+        """Little height, less if that is enough."""
+        least = min(LEAST_TAIL, self.sizeHint().height())
+        return QSize(super().minimumSizeHint().width(), least)
+
+    def event(self, event: QEvent | None) -> bool:
+        """Ask for another height when the contents have changed."""
+        handled = super().event(event)
+        if event is not None and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+            self._show_bar()
+        return bool(handled)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:  # noqa: N802 Qt's name
+        """Ask for another height at another width."""
+        super().resizeEvent(event)
+        if event is not None and event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+        self._show_bar()
+
+    def _show_bar(self) -> None:
+        """Show a bar where it is needed: Qt keeps one that is there, as it makes lines shorter."""
+        fits = self.height() >= self.sizeHint().height()
+        off, needed = (
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff,
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded,
+        )
+        self.setVerticalScrollBarPolicy(off if fits else needed)
 
 
 def text_label() -> QLabel:

@@ -183,8 +183,8 @@ def cover_turned(
     Coverage or None
         None where no sample lies on the guide.
     """
-    back = np.linalg.inv(matrix)
-    steps = tuple(max(1, m // COARSE) for m in target)
+    back = np.linalg.inv(matrix).astype(np.float64)
+    steps = max(1, target[0] // COARSE), max(1, target[1] // COARSE)
     if not any(_any_on(guide, target, back, each) for each in (steps, (1, 1))):
         return None
     edge = 0.5 + BEYOND
