@@ -306,6 +306,11 @@ def test_mask_of_another_shape_is_refused(pair):
         run(*pair, mask_moving=np.ones((7, 9), bool))
 
 
+def test_mask_of_complex_numbers_is_refused(pair):
+    with pytest.raises(InputError, match="mask of the fixed image has type complex128"):
+        run(*pair, mask_fixed=np.ones(pair[0].shape, complex))
+
+
 # --- images that are refused
 
 

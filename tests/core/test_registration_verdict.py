@@ -249,7 +249,7 @@ def test_two_descents_from_where_the_images_lay_are_no_agreement(margins):
 
 @pytest.mark.parametrize("what", ["itself", "noise", "mirror"])
 def test_without_a_start_nothing_is_trusted(what):
-    """A small part of the fixed image, by a mask or by NaN: nothing can be searched there."""
+    """A small part of the fixed image, by a mask: nothing can be searched there."""
     fixed, moving = moved_pair(TRUTH)
     kinds = {"itself": moving, "noise": noise(0, moving.shape), "mirror": moving[:, ::-1]}
     mask = np.zeros(fixed.shape, bool)

@@ -186,9 +186,12 @@ def test_two_runs_side_by_side_do_not_mix():
 # --- wrong input ---
 
 WRONG = {
-    "target of a stack": ({"target": np.zeros((2, 8, 8))}, r"target has shape \(2, 8, 8\)"),
-    "target a number": ({"target": 3}, r"target has shape \(\)"),
-    "target empty": ({"target": np.zeros((0, 8))}, r"target has shape \(0, 8\)"),
+    "target of a stack": (
+        {"target": np.zeros((2, 8, 8))},
+        r"target has shape \(2, 8, 8\).*one by one",
+    ),
+    "target a number": ({"target": 3}, r"target has shape \(\).*one row and one column"),
+    "target empty": ({"target": np.zeros((0, 8))}, r"target has shape \(0, 8\).*one row and one"),
     "target unknown": ({"target": TARGET * np.nan}, "infinite or without weight. Check whether"),
     "target stack": ({"target": TARGET[None]}, "one plane.*upsample_to_store takes stacks"),
     "target all invalid": ({"target": 0 * TARGET, "invalid": 0}, "0.0. Check the invalid"),

@@ -159,9 +159,11 @@ def scale_target(
     """
     samples = as_numbers(target, "target")
     if samples.ndim != 2 or 0 in samples.shape:
+        many = "Pass the planes one by one; upsample_to_store takes stacks and colours"
+        few = "Pass an array of at least one row and one column"
         raise InputError(
-            f"target has shape {samples.shape}; it must be one plane (rows, columns). Pass the "
-            "planes one by one; upsample_to_store takes stacks and colours"
+            f"target has shape {samples.shape}; it must be one plane (rows, columns). "
+            f"{few if samples.ndim < 2 or 0 in samples.shape else many}"
         )
     known = np.isfinite(samples) & (True if usable is None else usable)
     if invalid is not None:

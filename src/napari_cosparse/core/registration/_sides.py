@@ -145,8 +145,11 @@ def check_mask(mask: ArrayLike, shape: tuple[int, ...], name: str) -> Mask:
         If the shape differs, or no 5 x 5 patches or under 256 pixels are left.
     """
     array = np.asarray(mask)
-    if array.dtype.kind not in "biufc":
-        raise InputError(f"mask of {name} has type {array.dtype}; it must be of numbers")
+    if array.dtype.kind not in "biuf":
+        raise InputError(
+            f"mask of {name} has type {array.dtype}; it must be of real numbers or booleans "
+            "(True or nonzero means use)"
+        )
     if array.shape != shape:
         raise InputError(
             f"mask of {name} has shape {array.shape} but the image {shape}; both must be the same"
