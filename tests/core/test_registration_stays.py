@@ -20,11 +20,11 @@ DEAR = SimpleNamespace(gain=-0.05, gain_error=0.01)  # the answer costs more tha
 CHEAP = SimpleNamespace(gain=0.05, gain_error=0.01)
 
 
-def outcome(pixels, score=0.0, margin=0.0):
+def outcome(pixels, score=0.0, margin=0.0, agreement=0.5):
     tau = np.eye(3)
     tau[0, 2] = pixels / FRAME.radius
     return Outcome(
-        Answer(tau, -1.0, 1.0, margin, score, 1, Stop.CHANGE_SMALL, (), 0.7),
+        Answer(tau, -1.0, agreement, margin, score, 1, Stop.CHANGE_SMALL, (), 0.7),
         "both",
         Verdict(trusted=False, reason="no"),
     )
@@ -47,3 +47,13 @@ def test_start_is_kept_unless_the_answer_is_cheaper_or_sure(
 ):
     verdict = Verdict(trusted=trusted, reason="asked")
     assert _stays(TASK, outcome(away, score, margin), verdict, gain) is kept
+
+
+@pytest.mark.parametrize(
+    ("score", "agreement", "kept"),
+    [(SURE_SCORE, 0.75, False), (SURE_SCORE, 0.5, True), (SURE_SCORE - 1, 1.0, True)],
+)
+def test_an_answer_that_most_starts_lead_to_is_no_chance(score, agreement, kept):
+    """Retina: a rival start lies hardly farther off than may be, and leads to the answer too."""
+    found = outcome(30, score, SURE_MARGIN - 0.1, agreement)
+    assert _stays(TASK, found, found.verdict, DEAR) is kept

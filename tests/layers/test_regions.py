@@ -5,7 +5,7 @@ import pytest
 from napari.layers import Image, Labels, Points, Shapes
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.layers import grid_of, mask_on, point_pairs, points_on
+from napari_cosparse.layers import grid_of, mask_on, point_pairs, points_on, region_flaw
 
 PLACE = {"scale": (0.5, 2), "translate": (3, -4), "rotate": 30, "units": "um"}
 BOX = np.array([[2, 3], [2, 8], [7, 8], [7, 3]], float)
@@ -34,6 +34,33 @@ def test_labels_of_another_grid_are_looked_up_in_the_world():
     expected[2:6, 4:10] = True
     found = mask_on(image_grid(scale=(1, 1), units="um"), labels)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("unit", "size"), [("um", 1.0), ("mm", 1e-3), ("nm", 1000.0)])
+@pytest.mark.parametrize(("plane", "drawn"), [(0, True), (1, False), (2, True), (3, False)])
+def test_shapes_of_a_stack_count_on_their_plane(plane, drawn, unit, size):
+    image = Image(np.zeros((4, 12, 14)), scale=(5, 1, 1), translate=(2, 0, 0), units=("um",) * 3)
+    first, last = (np.column_stack([np.full(4, k), BOX]) for k in (0.0, 2.0))
+    place = {"scale": (5 * size, size, size), "translate": (2 * size, 0, 0), "units": (unit,) * 3}
+    shapes = Shapes([first, last], shape_type="polygon", name="drawn", **place)
+    grid = grid_of(image)
+    if drawn:
+        np.testing.assert_array_equal(mask_on(grid, shapes, (plane,)), box_mask())
+        assert not region_flaw(grid, shapes, (plane,))
+    else:
+        with pytest.raises(InputError, match="nothing drawn on 'drawn' lies on"):
+            mask_on(grid, shapes, (plane,))
+        assert region_flaw(grid, shapes, (plane,)).startswith("Nothing drawn on 'drawn'")
+
+
+def test_shapes_count_on_all_planes_where_one_of_the_two_is_no_stack():
+    image, flat = Image(np.zeros((4, 12, 14))), Image(np.zeros((12, 14)))
+    stacked = Shapes([np.column_stack([np.full(4, 3.0), BOX])], shape_type="polygon")
+    for grid, shapes, plane in (
+        (grid_of(image), Shapes([BOX], shape_type="polygon"), (1,)),
+        (grid_of(flat), stacked, ()),
+    ):
+        np.testing.assert_array_equal(mask_on(grid, shapes, plane), box_mask())
 
 
 def test_plane_of_a_stack_of_labels():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,14 @@ from napari.layers import Image
 from numpy.typing import NDArray
 
 from ._read import levels_of
-from ._world import is_physical, placement, plane_matrix, unit_factors, world_matrix
+from ._world import (
+    is_physical,
+    leading_matrix,
+    placement,
+    plane_matrix,
+    unit_factors,
+    world_matrix,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +34,18 @@ class Grid:
         Maps pixel (row, column, 1) to the world, in `units`; pixel centres are integers.
     units : tuple of pint.Unit
         Unit of the two world axes.
+    leading : ndarray, shape (n + 1, n + 1), float64
+        Maps the index (..., 1) of a plane of a stack to the other world axes, in `leading_units`.
+    leading_units : tuple of pint.Unit
+        Unit of these n axes.
     """
 
     name: str
     shape: tuple[int, int]
     matrix: NDArray[np.float64]
     units: tuple[Any, Any]
+    leading: NDArray[np.float64] = field(default_factory=lambda: np.eye(1))
+    leading_units: tuple[Any, ...] = ()
 
     @property
     def is_default(self) -> bool:
@@ -66,8 +79,10 @@ def grid_of(layer: Image, level: int = 0) -> Grid:
     InputError
         The planes are tilted out of the last two world axes.
     """
-    matrix = plane_matrix(world_matrix(placement(layer, level)), layer.name)
-    return Grid(layer.name, levels_of(layer)[level], matrix, layer.units[-2:])
+    world = world_matrix(placement(layer, level))
+    matrix, size = plane_matrix(world, layer.name), levels_of(layer)[level]
+    leading = leading_matrix(world)
+    return Grid(layer.name, size, matrix, layer.units[-2:], leading, layer.units[:-2])
 
 
 def in_units_of(wanted: Grid, other: Grid) -> tuple[NDArray[np.float64], str]:

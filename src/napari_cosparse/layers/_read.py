@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from napari.components import Dims
 from napari.layers import Image, Labels
 from numpy.typing import NDArray
 
@@ -15,6 +16,7 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.planes import plane_name
 
 from ._cut import LazyCut, LazyLuminance, luminance
+from ._world import unit_factors
 
 Window = tuple[slice, slice]
 Reader = Callable[[Any], Any]
@@ -238,15 +240,15 @@ def visible_part(layer: Image, level: int = 0) -> NDArray[np.float64]:
     return corners
 
 
-def shown_plane(layer: Image | Labels, point: Sequence[float]) -> tuple[int, ...]:
+def shown_plane(layer: Image | Labels, dims: Dims) -> tuple[int, ...]:
     """Find the plane of a stack that the viewer shows.
 
     Parameters
     ----------
     layer : napari.layers.Image or Labels
         A stack, or a plane.
-    point : sequence of float
-        Position of the sliders in the world, ``viewer.dims.point``.
+    dims : napari.components.Dims
+        The viewer's sliders.
 
     Returns
     -------
@@ -255,8 +257,12 @@ def shown_plane(layer: Image | Labels, point: Sequence[float]) -> tuple[int, ...
     """
     count = layer.ndim
     place = np.zeros(count)
-    known = np.asarray(point, np.float64)[-count:]
+    known = np.asarray(dims.point, np.float64)[-count:]
     place[count - len(known) :] = known
+    # sliders count in the viewer's units; it has none where napari compares numbers as they are
+    units = getattr(dims, "units", None) or ()
+    if len(units) >= count:
+        place *= unit_factors(tuple(units)[-count:], layer.units) or 1.0
     index = np.rint(layer.world_to_data(place)[: count - 2]).astype(int)
     shape = layer.level_shapes[0] if layer.multiscale else layer.data.shape
     return tuple(int(np.clip(i, 0, n - 1)) for i, n in zip(index, shape, strict=False))

@@ -40,7 +40,7 @@ def region_flaw(
         A sentence; empty where nothing wrong can be seen without reading much.
     """
     if isinstance(layer, Shapes):
-        outlines, most = closed_outlines(grid, layer), inf
+        outlines, most = closed_outlines(grid, layer, plane), inf
     else:
         outlines, most = _around_labels(grid, layer, plane)
     area = min(most, sum(_on_image(outline, grid.shape) for outline in outlines))

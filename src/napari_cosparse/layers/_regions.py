@@ -15,7 +15,14 @@ from ._grid import Grid
 from ._lazy import Blocks
 from ._polygons import fill_polygons
 from ._read import read
-from ._world import Matrix, placement, plane_matrix, unit_factors, world_matrix
+from ._world import (
+    Matrix,
+    leading_matrix,
+    placement,
+    plane_matrix,
+    unit_factors,
+    world_matrix,
+)
 
 LARGEST = 2048  # pixels: masks of larger images are drawn in blocks of pixels
 BAND = 256  # rows that are looked at together
@@ -53,7 +60,8 @@ def mask_on(
     """
     step = -(-max(grid.shape) // LARGEST)
     coarse = _in_blocks(grid, step)
-    found = _labels(coarse, layer, plane) if isinstance(layer, Labels) else _shapes(coarse, layer)
+    draw = _labels if isinstance(layer, Labels) else _shapes
+    found = draw(coarse, layer, plane)
     if not found.any():
         raise InputError(
             f"nothing drawn on {layer.name!r} lies on {grid.name!r}; draw a closed shape or paint "
@@ -171,12 +179,14 @@ def _labels(grid: Grid, layer: Labels, plane: Sequence[int]) -> Mask:
     return found
 
 
-def _shapes(grid: Grid, layer: Shapes) -> Mask:
+def _shapes(grid: Grid, layer: Shapes, plane: Sequence[int]) -> Mask:
     """Fill closed shapes."""
-    return fill_polygons(closed_outlines(grid, layer), grid.shape)
+    return fill_polygons(closed_outlines(grid, layer, plane), grid.shape)
 
 
-def closed_outlines(grid: Grid, layer: Shapes) -> list[NDArray[np.float64]]:
+def closed_outlines(
+    grid: Grid, layer: Shapes, plane: Sequence[int] = ()
+) -> list[NDArray[np.float64]]:
     """Outlines of the closed shapes of a layer; lines and paths have no inside.
 
     Parameters
@@ -184,16 +194,46 @@ def closed_outlines(grid: Grid, layer: Shapes) -> list[NDArray[np.float64]]:
     grid : Grid
         The image's pixels in the world.
     layer : napari.layers.Shapes
-        What is drawn; of stacks the last two coordinates count.
+        What is drawn.
+    plane : sequence of int
+        Index on the leading axes of a stack: shapes of a layer with such axes count where napari
+        would show them on that plane.
 
     Returns
     -------
     list of ndarray, shape (n, 2), float64
         Corners of polygons, row and column in pixels.
     """
-    matrix = to_pixels(grid, layer)
+    matrix, here = to_pixels(grid, layer), _plane_of(grid, layer, plane)
     drawn = zip(layer.data, layer.shape_type, strict=True)
-    return [_map(matrix, _outline(data[:, -2:], kind)) for data, kind in drawn if kind in AREAS]
+    return [
+        _map(matrix, _outline(data[:, -2:], kind))
+        for data, kind in drawn
+        if kind in AREAS and _shown(data[:, :-2], here)
+    ]
+
+
+def _plane_of(grid: Grid, layer: Shapes, plane: Sequence[int]) -> NDArray[np.float64]:
+    """Where a plane of a stack lies along the last leading axes of another layer."""
+    world = (grid.leading @ [*plane, 1.0])[:-1] if len(plane) == len(grid.leading) - 1 else ()
+    count = min(len(world), layer.ndim - 2)
+    if not count:
+        return np.empty(0)
+    ours, theirs = grid.leading_units[-count:], layer.units[:-2][-count:]
+    factors = unit_factors(ours, theirs) or np.ones(count)  # as napari draws them
+    back = np.linalg.inv(leading_matrix(world_matrix(placement(layer))))
+    place = np.zeros(layer.ndim - 2)
+    place[-count:] = np.asarray(world)[-count:] * factors
+    found: NDArray[np.float64] = (back @ [*place, 1.0])[:-1][-count:]
+    return found
+
+
+def _shown(corners: NDArray[np.float64], here: NDArray[np.float64]) -> bool:
+    """Whether a shape lies on a plane, or goes through it; coordinates are rounded as in napari."""
+    if not here.size:
+        return True
+    own, at = np.rint(corners[:, -here.size :]), np.rint(here)
+    return bool((own.min(0) <= at).all() and (at <= own.max(0)).all())
 
 
 def _outline(corners: NDArray[np.float64], kind: str) -> NDArray[np.float64]:

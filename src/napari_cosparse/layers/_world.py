@@ -133,6 +133,23 @@ def plane_matrix(world: Matrix, name: str) -> Matrix:
     return plane
 
 
+def leading_matrix(world: Matrix) -> Matrix:
+    """Cut the last two axes off a matrix.
+
+    Parameters
+    ----------
+    world : ndarray, shape (ndim + 1, ndim + 1), float64
+        Data coordinates to the world, of a layer whose planes are not tilted.
+
+    Returns
+    -------
+    ndarray, shape (ndim - 1, ndim - 1), float64
+        Maps the index (..., 1) of a plane to the other world axes.
+    """
+    matrix: Matrix = np.delete(np.delete(world, np.s_[-3:-1], 0), np.s_[-3:-1], 1)
+    return matrix
+
+
 def embed(plane: Matrix, ndim: int) -> Matrix:
     """Let a transform of the plane act on the last two of several axes.
 

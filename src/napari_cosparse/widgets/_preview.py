@@ -1,11 +1,11 @@
 """Which part of the layers a preview computes, and which of that is shown."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any
 
 import numpy as np
+from napari.components import Dims
 from numpy.typing import ArrayLike, NDArray
 
 from napari_cosparse.core.errors import InputError
@@ -120,15 +120,15 @@ def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
     return Part((ours[0], ours[1]), (theirs[0], theirs[1]), (shown[0], shown[1]), moved)
 
 
-def plane_to_preview(pair: Pair, point: Sequence[float]) -> tuple[Index, tuple[Index, Index]]:
+def plane_to_preview(pair: Pair, dims: Dims) -> tuple[Index, tuple[Index, Index]]:
     """Find the plane of the result that the viewer would show.
 
     Parameters
     ----------
     pair : Pair
         The layers.
-    point : sequence of float
-        Position of the sliders in the world, ``viewer.dims.point``.
+    dims : napari.components.Dims
+        The viewer's sliders.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def plane_to_preview(pair: Pair, point: Sequence[float]) -> tuple[Index, tuple[I
         Those of target and guide that belong to it, as in a run.
     """
     stack = match_stacks(*pair.sources())
-    ours, theirs = shown_plane(pair.target, point), shown_plane(pair.guide, point)
+    ours, theirs = shown_plane(pair.target, dims), shown_plane(pair.guide, dims)
     axes = zip(stack.first, stack.second, strict=True)
     index = tuple(theirs[b] if b >= 0 else ours[a] if a >= 0 else 0 for a, b in axes)
     places = zip(np.ndindex(*stack.shape), stack.pairs(), strict=True)

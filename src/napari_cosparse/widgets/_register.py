@@ -273,9 +273,8 @@ class RegisterPanel(PairPanel):
         Couple
             Fixed and moving.
         """
-        point = self.viewer.dims.point
-        chosen = self._chosen()
-        planes = tuple(() if layer is None else shown_plane(layer, point) for layer in chosen)
+        chosen, dims = self._chosen(), self.viewer.dims
+        planes = tuple(() if layer is None else shown_plane(layer, dims) for layer in chosen)
         return couple(*chosen, self.form.levels, (planes[0], planes[1]))
 
     def _keywords(self, pair: Couple) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Pixels of registered layers on the fixed layer's grid."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from napari.components import Dims
 from napari.layers import Image, Labels
 from numpy.typing import ArrayLike, NDArray
 
@@ -101,15 +102,15 @@ def resampled(
     return data if many else data[0], state, "labels" if labels else "image"
 
 
-def checkerboard_layer(found: "Found", point: Sequence[float]) -> LayerData:
+def checkerboard_layer(found: "Found", dims: Dims) -> LayerData:
     """Show both images in the fields of a checkerboard, not larger than a screen.
 
     Parameters
     ----------
     found : Found
         The transform.
-    point : sequence of float
-        Position of the viewer's sliders.
+    dims : napari.components.Dims
+        The viewer's sliders.
 
     Returns
     -------
@@ -119,11 +120,11 @@ def checkerboard_layer(found: "Found", point: Sequence[float]) -> LayerData:
     grid = found.fixed_grid
     level = _level(found.fixed, max(grid.shape) / SMALL)
     step = ceil(max(levels_of(found.fixed)[level]) / SMALL)
-    fixed = read(found.fixed, level).load_gray(shown_plane(found.fixed, point))[::step, ::step]
+    fixed = read(found.fixed, level).load_gray(shown_plane(found.fixed, dims))[::step, ::step]
     to_fine = level_map(found.fixed, level) @ np.diag([float(step), float(step), 1.0])
     matrix = np.asarray(found.matrix) @ to_fine
     near = _level(found.moving, float(np.sqrt(abs(np.linalg.det(matrix[:2, :2])))))
-    source = read(found.moving, near).load_gray(shown_plane(found.moving, point))
+    source = read(found.moving, near).load_gray(shown_plane(found.moving, dims))
     matrix = np.linalg.inv(level_map(found.moving, near)) @ matrix
     rows, columns = fixed.shape
     moving = apply_transform(source.astype(np.float32), matrix, shape=(rows, columns))

@@ -152,7 +152,7 @@ class Tools(QWidget):
     def checkerboard(self) -> None:
         """Add both images in the fields of a checkerboard."""
         found = self._need()
-        self._add([checkerboard_layer(found, self._panel.viewer.dims.point)])
+        self._add([checkerboard_layer(found, self._panel.viewer.dims)])
 
     def save(self, path: str) -> None:
         """Write the transform.

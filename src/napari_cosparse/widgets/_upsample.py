@@ -239,7 +239,7 @@ class UpsamplePanel(PairPanel):
             self._drop_preview()
             self.fail(error)
             return
-        index, planes = plane_to_preview(pair, self.viewer.dims.point)
+        index, planes = plane_to_preview(pair, self.viewer.dims)
         self.keep_choice()
         self._where, self._part = self._destination(pair), part
         self._place = preview_place(self._where, index, part.corner)
