@@ -183,8 +183,11 @@ def _solve(
     yield Progress("preparing the block", 0, 1)
     map_ = threaded_map(job.threads, cancelled)
     whole = None if one else layer.whole
+    corner = rows.window.start, columns.window.start
     try:
-        steps = upsample_steps(target, guide, job.operators, settings, map_=map_, whole=whole)
+        steps = upsample_steps(
+            target, guide, job.operators, settings, map_=map_, whole=whole, corner=corner
+        )
     except ApartError:  # only corners of a turned target's box lie here
         return _nothing(shape), {"known": 0}
     result = yield from steps

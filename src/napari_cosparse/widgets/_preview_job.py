@@ -75,7 +75,10 @@ def previewing(
         image = guide.load(planes[1], part.guide)
         yield Progress("Measuring the layers", 0, 0)
         whole = _measured(pair, bank, settings, part, planes, image, parallel)
-        run = upsample_steps(samples, image, bank, part.settings, map_=parallel, whole=whole)
+        corner = part.guide[0].start, part.guide[1].start
+        run = upsample_steps(
+            samples, image, bank, part.settings, map_=parallel, whole=whole, corner=corner
+        )
         result = yield from run
         shown = replace(result, image=part.cut(result.image))
         return Outcome((shown,), None, (shown,), ())

@@ -190,4 +190,5 @@ def _descents(problem: Problem, objective: _Objective, image: Plane) -> Iterator
         project=(lambda direction: direction) if problem.noise else problem.exact.to_direction,
         inverse=inverse,
         map_=map_,
+        corner=problem.corner,
     )

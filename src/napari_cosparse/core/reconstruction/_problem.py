@@ -49,6 +49,8 @@ class Problem:
         K of the contract: sum of the atoms' weights times the number of pixels.
     whole : Scalars or None
         Of the image that this one is a part of.
+    corner : tuple of int
+        First row and column in that image, in pixels.
     """
 
     sampling: Sampling
@@ -58,6 +60,7 @@ class Problem:
     weights: Plane
     responses: float
     whole: Scalars | None = None
+    corner: tuple[int, int] = (0, 0)
 
     def interpolated(self) -> Plane:
         """Bicubic start: interpolation of the known samples, in ranges.

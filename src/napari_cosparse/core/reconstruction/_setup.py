@@ -140,6 +140,7 @@ def prepare(
     settings: Settings,
     map_: Map,
     whole: Scalars | None = None,
+    corner: tuple[int, int] = (0, 0),
 ) -> Task:
     """Check the input and set the problem up.
 
@@ -155,6 +156,8 @@ def prepare(
         Like the built-in `map`.
     whole : Scalars, optional
         Of the images that these are parts of.
+    corner : tuple of int
+        First row and column of the guide in the whole one, in pixels.
 
     Returns
     -------
@@ -178,6 +181,7 @@ def prepare(
     noise = once(map_, noise_of, scaled, settings.noise) if whole is None else whole.noise
     filled = once(map_, fill_nearest, scaled.samples, scaled.known)
     floor = once(map_, smooth_floor, filled, scaled.known, sampling)
+    rows, columns = coverage.window
     problem = Problem(
         sampling=sampling,
         target=scaled,
@@ -186,6 +190,7 @@ def prepare(
         weights=weights,
         responses=bank.weight_sum * coverage.pixels,
         whole=whole,
+        corner=(corner[0] + rows.start, corner[1] + columns.start),
     )
     task = Task(settings, problem, coverage, dtype, unknown, scaled_guide is not None)
     task.check()

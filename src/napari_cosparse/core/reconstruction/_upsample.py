@@ -134,6 +134,7 @@ def upsample_steps(
     *,
     map_: Map = map,
     whole: Scalars | None = None,
+    corner: tuple[int, int] = (0, 0),
 ) -> Generator[Progress, None, Upsampled]:
     """Upsample as `upsample` does, step by step.
 
@@ -151,6 +152,8 @@ def upsample_steps(
         Like the built-in `map`.
     whole : Scalars, optional
         Of the images that these are parts of, so that blocks agree; measured here if None.
+    corner : tuple of int
+        First row and column of this guide in the whole one, in pixels, for the same reason.
 
     Yields
     ------
@@ -167,7 +170,7 @@ def upsample_steps(
     InputError
         At the call, if an input or setting breaks a rule.
     """
-    task = prepare(target, guide, operators, settings or Settings(), map_, whole)
+    task = prepare(target, guide, operators, settings or Settings(), map_, whole, corner)
     return _solve(task)
 
 
