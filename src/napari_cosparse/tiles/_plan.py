@@ -11,7 +11,7 @@ from ._memory import in_words
 
 BYTES_PER_PIXEL = 80  # of the solver (contract, "Memory")
 LEAST_HALO = 32
-HALO_PER_FACTOR = 4
+HALO_PER_FACTOR = 6
 CHUNK = 512  # of the stored result, about; pixels
 LEAST_BLOCK = 64
 GUIDE_CACHE = 80_000_000  # what small solves may take, so that they keep the guide's responses
@@ -124,7 +124,7 @@ def estimate_bytes(
 
 
 def halo_for(factor: tuple[float, float]) -> int:
-    """Halo of a block: at least max(32, 4 d), in pixels.
+    """Halo of a block: at least max(32, 6 d), in pixels.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from ._couple import Couple, couple
 from ._pair_panel import PairPanel
 from ._register_before import check_registration
 from ._register_form import RegisterForm
-from ._register_found import Found
+from ._register_found import Found, told_by
 from ._register_job import masks, registering, start_keywords
 from ._register_points import Pairs, apart_text, are_good, fit_text
 from ._register_script import register_script
@@ -176,7 +176,7 @@ class RegisterPanel(PairPanel):
             return f"Cancelled before a motion was found.{more}"
         pair = self._run
         record = {"cancelled": True, "trusted": False, "because": CANCELLED}
-        found = self._found_matrix(pair.to_finest(best), record)
+        found = self._found_matrix(pair.to_finest(best), record, asked=self._asked)
         self.tools.take(found)
         told = motion_text(found.matrix, found.grids[1].shape, flipped=found.flipped)
         text = f"Not trusted: {CANCELLED}; this is the best so far. {told}"
@@ -189,10 +189,9 @@ class RegisterPanel(PairPanel):
         """Write a script that gives the same layers."""
         form, pair = self.form, self.pair()
         told = pair, form.pair.python(), self._keywords(pair), self._masks()
-        matrix = self._not_by_a_run()
-        found = self.tools.found
-        asked = "" if found is None else found.asked
-        same = matrix is not None or register_script(*told) == asked
+        script, found = register_script(*told), self.tools.found
+        matrix = self._not_by_a_run(script)
+        same = matrix is not None or (found is not None and script == found.asked)
         return register_script(
             *told,
             resample=bool(form.resample.value),
@@ -208,12 +207,15 @@ class RegisterPanel(PairPanel):
             return False
         return not found.trusted and bool(self.tools.shown())
 
-    def _not_by_a_run(self) -> Any:  # noqa: ANN401 a matrix or None
-        """Matrix at hand, where no whole run gave it: loaded, inverted, or of a cancelled run."""
+    def _not_by_a_run(self, script: str) -> Any:  # noqa: ANN401 a matrix or None
+        """Matrix at hand, where no whole run gave it: loaded, inverted, or of a cancelled run.
+
+        Whoever changes the settings after a cancel asks for another run.
+        """
         found = self.tools.found
         if found is None or found.outcome is not None or self._of_others():
             return None
-        return found.matrix
+        return found.matrix if found.asked in ("", script) else None
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the tools that there is something for; more about the result is in a tool-tip."""
@@ -284,20 +286,17 @@ class RegisterPanel(PairPanel):
         return {**form.keywords(), **start, **drawn}
 
     def _found(self, outcome: Any) -> Found:  # noqa: ANN401 a Registration
-        told = {
-            name: plain(getattr(outcome, name))
-            for name in (
-                *("trusted", "because", "measure", "group", "overlap", "margin", "agreement"),
-                *("cost_before", "cost_after", "inverse_consistency", "predicted_error"),
-            )
-        }
-        told["stop"] = str(outcome.stop)
-        return self._found_matrix(outcome.matrix, told, outcome)
+        return self._found_matrix(outcome.matrix, told_by(outcome), outcome, self._asked)
 
-    def _found_matrix(self, matrix: Any, told: dict[str, Any], outcome: Any = None) -> Found:  # noqa: ANN401
+    def _found_matrix(
+        self,
+        matrix: Any,  # noqa: ANN401 array_like
+        told: dict[str, Any],
+        outcome: Any = None,  # noqa: ANN401 a Registration
+        asked: str = "",
+    ) -> Found:
         assert self._run is not None  # noqa: S101 set by whoever calls
         pair = self._run
         parameters = {} if outcome is None else plain(dict(outcome.parameters))
         record = make_record("register", parameters, pair.inputs, matrix=plain(matrix), **told)
-        asked = "" if outcome is None else self._asked
         return Found(pair.fixed, pair.moving, pair.finest, matrix, record, outcome, asked)

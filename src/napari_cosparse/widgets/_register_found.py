@@ -6,7 +6,29 @@ from typing import Any
 import numpy as np
 from napari.layers import Image, Layer
 
+from napari_cosparse.io import plain
 from napari_cosparse.layers import Grid, Motion, grid_of, motion_of
+
+TOLD = (
+    *("trusted", "because", "measure", "group", "overlap", "margin", "agreement"),
+    *("cost_before", "cost_after", "inverse_consistency", "predicted_error"),
+)
+
+
+def told_by(outcome: Any) -> dict[str, Any]:  # noqa: ANN401 a Registration
+    """Say what is kept of a registration beside its matrix.
+
+    Parameters
+    ----------
+    outcome : Registration
+        What the core returned.
+
+    Returns
+    -------
+    dict
+        JSON values.
+    """
+    return {**{name: plain(getattr(outcome, name)) for name in TOLD}, "stop": str(outcome.stop)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +48,7 @@ class Found:
     outcome : Registration or None
         What the core returned; None for a transform from elsewhere.
     asked : str
-        Script of the run that found it; empty for a transform from elsewhere.
+        Script of the run that found it, or was cancelled; empty for a transform from elsewhere.
     moved, others : list of napari.layers.Layer
         What was made with it: the moving layer in its new place, maybe resampled too, and all
         else. Some may have been deleted since.

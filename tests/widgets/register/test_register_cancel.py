@@ -54,3 +54,14 @@ def test_best_so_far_is_moved_for_those_who_insist(filled, fake, viewer, qtbot):
     cancel(filled, fake, qtbot)
     lies_on_fixed(viewer.layers[-1], viewer.layers["photo"])
     assert "Nothing was moved" not in filled.message.text()
+
+
+def test_settings_that_were_changed_after_a_cancel_ask_for_another_run(filled, fake, qtbot):
+    cancel(filled, fake, qtbot)
+    assert "nc.register(" not in filled.python()  # by the best so far
+    filled.form.group.value = "A"
+    script = filled.python()
+    assert "nc.register(" in script
+    assert "group='A'" in script.replace('"', "'")
+    filled.form.group.value = "SE"
+    assert "nc.register(" not in filled.python()

@@ -9,9 +9,8 @@ from ._cost import Cost
 from ._frame import Matrix
 from ._measures import Evaluation
 
-ROUNDING = (
-    1e-9  # of a cost near 1: far more than double precision loses, far less than a step gains
-)
+# Of a cost near 1: far more than double precision loses, far less than a step gains.
+ROUNDING = 1e-9
 
 
 class BothCost:

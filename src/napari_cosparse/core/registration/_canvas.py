@@ -45,13 +45,13 @@ def canvas_shape(level: Level, linear: NDArray[np.float64]) -> tuple[int, int]:
     Parameters
     ----------
     level : Level
-        Fixed image.
     linear : ndarray, shape (2, 2)
-        Fixed pixel -> canvas pixel.
+        As for `turned`.
 
     Returns
     -------
     tuple of int
+        Rows and columns.
     """
     rows, columns = np.ceil(np.abs(linear) @ (np.array(level.image.shape) - 1)).astype(int) + 1
     return int(rows), int(columns)
