@@ -54,7 +54,7 @@ class Cells:
         self._map = map_
 
     def products(self, a: Plane, b: Plane) -> Scalars:
-        """Sum of products in each cell, in float64 from 64 pixels on."""
+        """Sum of products in each cell: down its rows in float32, then in float64."""
         return self._totals(lambda rows, _: [self._sums(a[rows], b[rows])])[0]
 
     def sum(self, a: Plane, b: Plane) -> Plane:
@@ -111,7 +111,7 @@ class Cells:
         return self._totals(work)
 
     def _sums(self, a: Plane, b: Plane) -> NDArray[np.float64]:
-        """Products in one row of cells: down the columns first, which runs along the memory."""
+        """Products in one row of cells: down its rows first, which runs along the memory."""
         return np.add.reduceat(np.einsum("ij,ij->j", a, b), self._starts, dtype=np.float64)
 
     def _wide(self, factors: Scalars) -> Plane:

@@ -70,7 +70,8 @@ class _Memory:
     """Pairs of steps and gradient changes, and the two-loop recursion over them in each cell.
 
     All cells together are one approximation of the inverse Hessian, with a block for each cell:
-    symmetric and positive, before the projection and after it.
+    symmetric and positive, and with the projection on both sides still so. Applying that once is
+    enough, as gradients lie in its range.
     """
 
     def __init__(self, size: int, cells: Cells, project: Linear, inverse: Plane) -> None:
