@@ -262,3 +262,10 @@ def test_figures_are_those_of_the_rounded_result():
     misfit = np.abs(degrade(found.image, 4) - levels).max()
     assert found.misfit == pytest.approx(misfit, abs=1e-4)
     assert found.misfit > 0.01
+
+
+@pytest.mark.parametrize("noise", [1e20, 1e160, 1e300])
+def test_noise_beyond_all_bounds_leaves_a_finite_image(noise):
+    found = run(TARGET, noise=noise)
+    assert np.isfinite(found.image).all()
+    assert found.noise == pytest.approx(noise)

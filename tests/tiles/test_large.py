@@ -85,6 +85,18 @@ def test_blocks_are_as_good_as_the_whole(whole, blocks):
     assert stored.disagreement[0] <= stored.disagreement[1]
 
 
+def test_guide_of_which_a_part_is_covered_has_the_same_range_in_memory(tmp_path):
+    guide = SCENE.guide.astype(np.float32)
+    guide[:, 128:] *= 20  # beside the target
+    where = {"origin": (1.5, 1.5), "factor": 4, "noise": 0}
+    part = TARGET[:, :28]
+    whole = upsample(part, guide, OPERATORS, threads=1, **where).image
+    stored = upsample_to_store(part, guide, tmp_path / "o.zarr", **BLOCKS, **where)
+    apart = (zarr.open_array(stored.path)[:] - whole)[:, :112]
+    assert stored.blocks > 1
+    assert np.sqrt(np.mean(apart**2)) < 0.01 * np.ptp(part)  # 0.035 with ranges of their own
+
+
 def test_metadata_tell_what_was_done(blocks):
     stored, _ = blocks
     notes = zarr.open_array(stored.path).attrs["napari-cosparse"]

@@ -1,6 +1,7 @@
 """The panel that brings a layer of one modality onto a layer of another one."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from math import isfinite
 from typing import Any
@@ -51,6 +52,7 @@ class RegisterPanel(PairPanel):
         self._run: Couple | None = None
         self._run_points: Pairs | None = None
         self._asked = ""  # script of the run that was begun last
+        self._settings: dict[str, Any] = {}  # of that run
         self.tools = Tools(self)
         self.extras.addWidget(self.tools)
         self.begin()
@@ -130,6 +132,7 @@ class RegisterPanel(PairPanel):
         self._run, self._run_points = pair, self._finest_points(pair)
         self.keep_choice()  # whoever runs a pair has chosen it
         self._asked = register_script(pair, self.form.pair.python(), keywords, self._masks())
+        self._settings = self.form.of_a_run()
         operators = self.form.pair.source()
         steps = registering(pair, operators, keywords, self.runner.told_to_stop)
         return steps, f"Registering {pair.moving.name}"
@@ -176,7 +179,7 @@ class RegisterPanel(PairPanel):
             return f"Cancelled before a motion was found.{more}"
         pair = self._run
         record = {"cancelled": True, "trusted": False, "because": CANCELLED}
-        found = self._found_matrix(pair.to_finest(best), record, asked=self._asked)
+        found = replace(self._found_matrix(pair.to_finest(best), record), settings=self._settings)
         self.tools.take(found)
         told = motion_text(found.matrix, found.grids[1].shape, flipped=found.flipped)
         text = f"Not trusted: {CANCELLED}; this is the best so far. {told}"
@@ -189,9 +192,9 @@ class RegisterPanel(PairPanel):
         """Write a script that gives the same layers."""
         form, pair = self.form, self.pair()
         told = pair, form.pair.python(), self._keywords(pair), self._masks()
-        script, found = register_script(*told), self.tools.found
-        matrix = self._not_by_a_run(script)
-        same = matrix is not None or (found is not None and script == found.asked)
+        matrix, found = self._not_by_a_run(), self.tools.found
+        asked = "" if found is None else found.asked
+        same = matrix is not None or register_script(*told) == asked
         return register_script(
             *told,
             resample=bool(form.resample.value),
@@ -207,7 +210,7 @@ class RegisterPanel(PairPanel):
             return False
         return not found.trusted and bool(self.tools.shown())
 
-    def _not_by_a_run(self, script: str) -> Any:  # noqa: ANN401 a matrix or None
+    def _not_by_a_run(self) -> Any:  # noqa: ANN401 a matrix or None
         """Matrix at hand, where no whole run gave it: loaded, inverted, or of a cancelled run.
 
         Whoever changes the settings after a cancel asks for another run.
@@ -215,7 +218,7 @@ class RegisterPanel(PairPanel):
         found = self.tools.found
         if found is None or found.outcome is not None or self._of_others():
             return None
-        return found.matrix if found.asked in ("", script) else None
+        return found.matrix if found.settings in (None, self.form.of_a_run()) else None
 
     def update_parts(self, *, running: bool, ready: bool) -> None:  # noqa: ARG002 the base's signature
         """Enable the tools that there is something for; more about the result is in a tool-tip."""
@@ -286,17 +289,12 @@ class RegisterPanel(PairPanel):
         return {**form.keywords(), **start, **drawn}
 
     def _found(self, outcome: Any) -> Found:  # noqa: ANN401 a Registration
-        return self._found_matrix(outcome.matrix, told_by(outcome), outcome, self._asked)
+        return self._found_matrix(outcome.matrix, told_by(outcome), outcome)
 
-    def _found_matrix(
-        self,
-        matrix: Any,  # noqa: ANN401 array_like
-        told: dict[str, Any],
-        outcome: Any = None,  # noqa: ANN401 a Registration
-        asked: str = "",
-    ) -> Found:
+    def _found_matrix(self, matrix: Any, told: dict[str, Any], outcome: Any = None) -> Found:  # noqa: ANN401
         assert self._run is not None  # noqa: S101 set by whoever calls
         pair = self._run
         parameters = {} if outcome is None else plain(dict(outcome.parameters))
         record = make_record("register", parameters, pair.inputs, matrix=plain(matrix), **told)
+        asked = "" if outcome is None else self._asked
         return Found(pair.fixed, pair.moving, pair.finest, matrix, record, outcome, asked)

@@ -34,6 +34,7 @@ STARTS = {
     "where the layers lie": "place",
     "two layers of points": "points",
 }
+NOT_OF_A_RUN = {"fixed", "moving", "resample", "insist"}
 MOST = 16384  # pixels: finer levels would be summed for minutes, for hundredths of a pixel
 LEVEL_TIP = (
     "<p>Pyramid level of the {} layer whose pixels are matched; 0 is the finest. Of large levels "
@@ -104,6 +105,16 @@ class RegisterForm(Form):
             ),
             {**_tips(), **TIPS, **OPERATOR_TIPS},
         )
+
+    def of_a_run(self) -> dict[str, Any]:
+        """Read the rows that a run depends on, beside its layers, as `state` does.
+
+        Returns
+        -------
+        dict
+            JSON values.
+        """
+        return {name: value for name, value in self.state().items() if name not in NOT_OF_A_RUN}
 
     def reset_choices(self) -> None:
         """Offer the layers that are open now; the two rows of points begin with two layers."""

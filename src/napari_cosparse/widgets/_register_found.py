@@ -48,7 +48,9 @@ class Found:
     outcome : Registration or None
         What the core returned; None for a transform from elsewhere.
     asked : str
-        Script of the run that found it, or was cancelled; empty for a transform from elsewhere.
+        Script of the run that found it; empty for a transform from elsewhere.
+    settings : dict or None
+        Of the run that was cancelled, if one gave it.
     moved, others : list of napari.layers.Layer
         What was made with it: the moving layer in its new place, maybe resampled too, and all
         else. Some may have been deleted since.
@@ -61,6 +63,7 @@ class Found:
     record: dict[str, Any]
     outcome: Any = None
     asked: str = ""
+    settings: dict[str, Any] | None = None
     moved: list[Layer] = field(default_factory=list)
     others: list[Layer] = field(default_factory=list)
 

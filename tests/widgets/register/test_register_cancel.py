@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 
 from napari_cosparse.core.errors import InputError
@@ -65,3 +66,7 @@ def test_settings_that_were_changed_after_a_cancel_ask_for_another_run(filled, f
     assert "group='A'" in script.replace('"', "'")
     filled.form.group.value = "SE"
     assert "nc.register(" not in filled.python()
+    moving = filled.form.moving.value
+    moving.translate, moving.name = np.asarray(moving.translate) + 3, "another name"
+    filled.form.insist.value = True
+    assert "nc.register(" not in filled.python()  # none of that asks for another run

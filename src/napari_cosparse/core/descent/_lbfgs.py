@@ -27,7 +27,7 @@ MEMORY = 5
 ARMIJO = 1e-4
 SHRINK = 0.5
 TRIALS = 12
-CURVED = 0.3  # least cosine of step and change for a pair to have a say in a cell
+CURVED = 0.15  # least cosine of step and change for a pair to have a say in a cell
 FASTEST = 4.0  # largest scale of a cell, in that of all cells together
 _NOTHING: Plane = np.zeros(0, np.float32)
 

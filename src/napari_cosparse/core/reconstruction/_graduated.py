@@ -17,6 +17,7 @@ from ._problem import Problem
 from ._recipe import effective_factor
 
 LAMBDA_PER_VARIANCE = 8.0  # up to factor 4; in proportion to the factor from there on
+MOST_NOISE = 1e6  # ranges: from there on samples say nothing, and squares stay finite
 CHANGE = 1e-4  # mean decrease per response in a stage's last step that counts as converged
 
 
@@ -140,7 +141,8 @@ def prior_weight(problem: Problem, least_noise: float = 0.0) -> float:
         ``8 sigma^2 max(1, d / 4)``, in squared ranges.
     """
     d = effective_factor(problem.sampling.factor)
-    return LAMBDA_PER_VARIANCE * max(problem.noise, least_noise) ** 2 * max(1.0, d / 4)
+    noise = min(max(problem.noise, least_noise), MOST_NOISE)
+    return LAMBDA_PER_VARIANCE * noise**2 * max(1.0, d / 4)
 
 
 class _Objective:

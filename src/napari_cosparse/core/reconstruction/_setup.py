@@ -176,7 +176,7 @@ def prepare(
     dtype = np.dtype(np.float32) if settings.dtype == "float32" else samples.dtype
     unknown = coverage.unknown_in(dtype, settings.invalid)
     scaled, weights = once(map_, weigh, scaled, given, sampling)
-    scaled_guide = _scale_guide(image[coverage.window], settings, sampling.factor, map_, whole)
+    scaled_guide = _scale_guide(image, coverage, settings, sampling.factor, map_, whole)
     bank = groups_for(operators, sampling.factor)
     noise = once(map_, noise_of, scaled, settings.noise) if whole is None else whole.noise
     filled = once(map_, fill_nearest, scaled.samples, scaled.known)
@@ -199,14 +199,20 @@ def prepare(
 
 def _scale_guide(
     planes: NDArray[Any],
+    coverage: Coverage,
     settings: Settings,
     factor: tuple[float, float],
     map_: Map,
     whole: Scalars | None,
 ) -> ScaledGuide | None:
-    """Guide in its units; None where it is left out or has nothing to say."""
+    """Part of the guide that the target covers, in units of the whole guide.
+
+    None where it is left out or has nothing to say.
+    """
     if whole is not None:
         span = whole.guide
     else:
         span = guide_range(planes, map_) if settings.guided else None
-    return None if span is None else ScaledGuide(planes, *span, guide_strength(factor))
+    if span is None:
+        return None
+    return ScaledGuide(planes[coverage.window], *span, guide_strength(factor))
