@@ -60,7 +60,7 @@ def measure_whole(
     coverage, sampling = place(guide.shape[:2], target.shape, settings, map_)
     span = None
     if settings.guided:
-        planes = guide_planes(guide)[coverage.window]
+        planes = guide_planes(guide)
         span = guide_range(planes[:: ceil(planes.shape[0] * planes.shape[1] / RANGED)], map_)
     known, seen = known_samples(target, settings.invalid), _pieces(target)
     if not known_samples(seen, settings.invalid).any():
