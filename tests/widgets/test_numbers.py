@@ -25,9 +25,12 @@ def test_one_number_or_two_or_none(text, number):
 @pytest.mark.parametrize(
     ("read", "text", "why"),
     [
-        (parse_number, "0,5", "knob '0,5' may be one number or two: write 0.5 or 0, 5"),
+        (parse_number, "0,5", "knob '0,5' has a comma: write 0.5"),
         (parse_numbers, "0,5", "knob '0,5' may be one number or two: write 0.5 or 0, 5"),
-        (parse_number, "1, 2", "knob '1, 2' is two numbers; write one like 0.5"),
+        (parse_number, "-12,50 ", "knob '-12,50 ' has a comma: write -12.50"),
+        (parse_number, "1, 2", r"knob '1, 2' must be one number like 0.5 \(or empty\)"),
+        (parse_number, "1,2,3", r"knob '1,2,3' must be one number like 0.5 \(or empty\)"),
+        (parse_number, "half", r"knob 'half' must be one number like 0.5 \(or empty\)"),
         (parse_number, "1e400", "knob '1e400' is too large a number"),
         (parse_number, "half", "knob 'half' must be one number"),
         (parse_numbers, "1,2,3", "knob '1,2,3' must be one number like 0.5, or two"),

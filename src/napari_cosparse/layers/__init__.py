@@ -9,7 +9,7 @@ from ._destination import Destination, destination
 from ._grid import Grid, grid_of, in_units_of
 from ._lazy import Blocks, LazyPlane, lazy_plane
 from ._place import Placing, place, steps_of
-from ._preview_layer import preview_data, preview_place
+from ._preview_layer import preview_data, preview_place, show_again
 from ._read import Source, levels_of, read, shown_plane, visible_part
 from ._record import METADATA_KEY, input_record, make_record
 from ._region_flaw import region_flaw
@@ -86,6 +86,7 @@ __all__ = [
     "provenance",
     "read",
     "region_flaw",
+    "show_again",
     "shown_plane",
     "start_from",
     "steps_of",

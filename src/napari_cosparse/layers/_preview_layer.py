@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from napari.layers import Image, Layer
 
 from napari_cosparse.core.reconstruction import Upsampled
 
@@ -61,3 +62,29 @@ def preview_data(result: Upsampled, where: Destination, place: dict[str, Any]) -
     record = {METADATA_KEY: {**provenance([result], where.inputs), **place["metadata"]}}
     name = f"{where.name} preview"
     return image, {"name": name, "rgb": False, **place, **looks, "metadata": record}, "image"
+
+
+def show_again(layer: Layer, data: LayerData) -> bool:
+    """Show another preview in the layer of the one before: a new layer takes napari longer.
+
+    Parameters
+    ----------
+    layer : napari.layers.Layer
+        Of the preview before.
+    data : tuple of (ndarray, dict, str)
+        What `preview_data` made.
+
+    Returns
+    -------
+    bool
+        False, with the layer as it was, if another name or number of axes asks for a new one.
+    """
+    image, state, _ = data
+    if not isinstance(layer, Image) or (layer.name, layer.ndim) != (state["name"], image.ndim):
+        return False
+    layer.data = image
+    for key, value in state.items():
+        if key not in ("name", "rgb"):
+            setattr(layer, key, value)
+    layer.visible = True
+    return True

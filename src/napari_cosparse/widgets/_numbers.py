@@ -30,10 +30,15 @@ def parse_number(what: str, text: str) -> float | None:
     InputError
         It is not a number.
     """
-    found = parse_numbers(what, text)
-    if isinstance(found, tuple):
-        raise InputError(f"{what} {text!r} is two numbers; write one like 0.5")
-    return found
+    parts = _parts(text)
+    if not parts:
+        return None
+    if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text):
+        raise InputError(f"{what} {text!r} has a comma: write {'.'.join(parts)}")
+    numbers = _floats(what, text, parts)
+    if len(numbers) != 1:
+        raise InputError(f"{what} {text!r} must be one number like 0.5 (or empty)")
+    return numbers[0]
 
 
 def parse_numbers(what: str, text: str) -> Numbers | None:
@@ -56,7 +61,7 @@ def parse_numbers(what: str, text: str) -> Numbers | None:
     InputError
         It is neither, too large, or may be meant as either.
     """
-    parts = [part for part in re.split(r"[\s,;]+", text) if part]
+    parts = _parts(text)
     if not parts:
         return None
     if re.fullmatch(r"\s*-?0,\d+\s*", text):
@@ -64,17 +69,12 @@ def parse_numbers(what: str, text: str) -> Numbers | None:
             f"{what} {text!r} may be one number or two: write {'.'.join(parts)} or "
             f"{', '.join(parts)}"
         )
-    try:
-        numbers = [float(part) for part in parts]
-    except ValueError:
-        numbers = []
+    numbers = _floats(what, text, parts)
     if len(numbers) not in (1, 2):
         raise InputError(
             f"{what} {text!r} must be one number like 0.5, or two like 4, 2 where rows and columns "
             "differ (or empty)"
         )
-    if np.isinf(numbers).any() and "inf" not in text.lower():
-        raise InputError(f"{what} {text!r} is too large a number")
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 
 
@@ -128,3 +128,18 @@ def matrix_text(matrix: NDArray[np.float64], digits: int = 17) -> str:
     str
     """
     return "; ".join(", ".join(f"{value:.{digits}g}" for value in row) for row in matrix[:2])
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[\s,;]+", text) if part]
+
+
+def _floats(what: str, text: str, parts: list[str]) -> list[float]:
+    """Read all parts; none where one is no number."""
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        return []
+    if np.isinf(numbers).any() and "inf" not in text.lower():
+        raise InputError(f"{what} {text!r} is too large a number")
+    return numbers

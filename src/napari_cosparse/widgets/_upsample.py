@@ -13,10 +13,12 @@ from napari_cosparse.core.reconstruction import Settings, upsample
 from napari_cosparse.layers import (
     METADATA_KEY,
     Destination,
+    LayerData,
     destination,
     layer_data,
     preview_data,
     preview_place,
+    show_again,
     stored_data,
     visible_part,
 )
@@ -144,7 +146,8 @@ class UpsamplePanel(PairPanel):
 
     def succeed(self, outcome: Outcome | Stored) -> str:
         """Add the result, or the preview."""
-        self._drop_preview()
+        if self._part is None:
+            self._drop_preview()
         if isinstance(outcome, Stored):
             self._show_stored(outcome)
             return stored_text(outcome)
@@ -153,8 +156,7 @@ class UpsamplePanel(PairPanel):
             shifted = outcome.alignment is not None and not outcome.alignment.coincide
             self.register_button.setVisible(shifted)
         elif self._where is not None and self._part is not None:
-            shown = preview_data(outcome.known[0], self._where, self._place)
-            (self._preview_layer,) = self.add_layers([shown])
+            self._show_preview(preview_data(outcome.known[0], self._where, self._place))
         first = outcome.known[0]
         if first.noise_estimated:
             self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
@@ -246,6 +248,13 @@ class UpsamplePanel(PairPanel):
         operators, asked = self.form.pair.source(), self.runner.told_to_stop
         steps = previewing(pair, operators, settings, part, planes, cancelled=asked)
         self.start(steps, f"Preview of {pair.target.name}")
+
+    def _show_preview(self, data: LayerData) -> None:
+        """Show a preview where the one before was, if that is still there."""
+        layer = self._preview_layer
+        if layer is None or layer not in self.viewer.layers or not show_again(layer, data):
+            self._drop_preview()
+            (self._preview_layer,) = self.add_layers([data])
 
     def _drop_preview(self) -> None:
         if self._preview_layer is not None and self._preview_layer in self.viewer.layers:
