@@ -58,13 +58,13 @@ def test_samples_of_a_part_lie_on_its_pixels(factor, start, low, length):
 
 
 @given(
-    factor=st.floats(1, 48),
+    factor=st.floats(1, 44),
     degrees=st.floats(-180, 180),
     low=st.floats(200, 500),
     length=st.floats(20, 300),
 )
 def test_what_is_shown_has_a_halo_on_all_sides(factor, degrees, low, length):
-    """Four samples, but 32 pixels at least and 48 at most, where the image goes on."""
+    """Four samples, but 24 pixels at least and 44 at most, where the image goes on."""
     angle, samples = np.deg2rad(degrees), int(2000 / factor)
     matrix = np.eye(3)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -74,7 +74,7 @@ def test_what_is_shown_has_a_halo_on_all_sides(factor, degrees, low, length):
     corners = [[low] * 2, [low + length] * 2]
     part = part_to_preview(pair_of((900, 900), (samples,) * 2), settings, corners)
     for inner, outer, seen in zip(part.shown, part.guide, np.transpose(corners), strict=True):
-        halo = min(max(32, 4 * factor), 48)
+        halo = min(max(24, 4 * factor), 44)
         assert inner.start - outer.start >= halo - 1
         assert outer.stop - inner.stop >= halo - 1
         assert outer.stop - outer.start <= LONGEST + 2

@@ -14,10 +14,10 @@ from napari_cosparse.layers import match_stacks, shown_plane, steps_of
 
 from ._job import Pair
 
-LONGEST = 192  # guide pixels that are computed along each axis: a second or so on one core
+LONGEST = 176  # guide pixels that are computed along each axis: a second or so on one core
 FEWEST = 4  # samples along LONGEST from which on a part is made of whole samples
 HALO = 4.0  # samples around what is shown that are computed too: the rim would be another one
-HALO_PIXELS = 32, 48  # least and most of that
+HALO_PIXELS = 24, 44  # least and most of that
 AROUND = 32  # samples beyond the part that tell range and noise where the rest is not in memory
 MARGIN = 2.0  # samples beyond the part, of a target that is turned
 BEYOND = 2.5  # samples from a target's last one: so far a run continues it
