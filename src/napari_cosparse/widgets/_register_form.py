@@ -6,6 +6,7 @@ from napari.layers import Image, Labels, Points, Shapes
 
 from napari_cosparse import api
 from napari_cosparse.core.errors import InputError
+from napari_cosparse.core.registration import LARGEST_SCALE, SCALED
 from napari_cosparse.layers import levels_of
 
 from ._form import Form
@@ -154,11 +155,8 @@ class RegisterForm(Form):
             A number cannot be read or breaks a rule.
         """
         rotation = parse_number("largest rotation", self.max_rotation.value)
-        scale = parse_number("largest scale", self.max_scale.value)
         if rotation is not None and not 0 <= rotation <= 180:
             raise InputError(f"largest rotation {rotation:g} must be between 0 and 180 degrees")
-        if scale is not None and not 1 <= scale <= 4:
-            raise InputError(f"largest scale {scale:g} must be between 1 and 4")
         return {
             "group": self.group.value,
             "measure": self.measure.value,
@@ -168,11 +166,25 @@ class RegisterForm(Form):
                 parse_number("unknown value, moving", self.invalid_moving.value),
             ),
             "max_rotation": rotation,
-            "max_scale": scale,
+            "max_scale": self._largest_scale(),
             "verdict": bool(self.verdict.value),
             "allow_reflection": bool(self.allow_reflection.value),
             "seed": int(self.seed.value),
         }
+
+    def _largest_scale(self) -> float | None:
+        """Read it; a motion without a scale has none, which the core says in its own words."""
+        scale = parse_number("largest scale", self.max_scale.value)
+        if scale is not None and not 1 <= scale <= LARGEST_SCALE:
+            raise InputError(f"largest scale {scale:g} must be between 1 and {LARGEST_SCALE:g}")
+        if scale is not None and scale > 1 and self.group.value not in SCALED:
+            names = {group: name for name, group in GROUP_NAMES.items()}
+            others = " or ".join(f"{names[group]!r}" for group in SCALED)
+            raise InputError(
+                f"largest scale {scale:g}: {names[self.group.value]!r} has no scale; "
+                f"choose {others} as Motion, or leave it empty"
+            )
+        return scale
 
     def fit(self) -> None:
         """Show the rows that matter for what is chosen."""

@@ -128,7 +128,7 @@ class Tools(QWidget):
         message = self._panel.message
         text = message.text().replace(NOT_MOVED, "Moved all the same.")
         if not text.startswith(VERDICTS):  # an error of an earlier click, say
-            text = f"Moved: {names_text([layer.name for layer in self.shown()])}."
+            text = self._moved_text(self.shown())
         message.setText(text)
         self._panel.refresh()
 
@@ -147,7 +147,7 @@ class Tools(QWidget):
             images = [layer for layer in others if isinstance(layer, Image | Labels)]
             made += [resampled_with(found, layer) for layer in images]
         self._add(made)
-        self._panel.message.setText(f"Moved: {names_text([layer.name for layer in others])}.")
+        self._panel.message.setText(self._moved_text(others))
 
     def checkerboard(self) -> None:
         """Add both images in the fields of a checkerboard."""
@@ -254,6 +254,10 @@ class Tools(QWidget):
         if self.found is None:
             raise InputError("there is no transform yet; press Run, or load one")
         return self.found
+
+    def _moved_text(self, layers: Iterable[Layer]) -> str:
+        trusted = "" if self._need().trusted else " The transform is not trusted."
+        return f"Moved: {names_text([layer.name for layer in layers])}.{trusted}"
 
     def _say(self, head: str, *, put: bool) -> None:
         found = self._need()

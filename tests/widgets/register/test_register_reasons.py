@@ -115,7 +115,9 @@ def test_unknown_value_counts_before_the_run(filled, viewer):
     ("row", "text", "word"),
     [
         ("max_rotation", "270", "rotation"),
-        ("max_scale", "x", "scale"),
+        ("max_scale", "x", "largest scale 'x' must be one number"),
+        ("max_scale", "5", "largest scale 5 must be between 1 and 4"),
+        ("max_scale", "1.5", "'rotation and shift (SE)' has no scale; choose 'rotation, shift,"),
         ("invalid_fixed", "?", "fixed"),
     ],
 )

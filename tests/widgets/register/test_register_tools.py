@@ -37,9 +37,14 @@ def test_nothing_selected_and_many_selected(filled, viewer, press):
     viewer.layers.selection = set()
     filled.tools.buttons["Apply to selected"].click()
     assert filled.message.text().startswith("Select the layers to move in the layer list")
-    viewer.layers.selection = {viewer.add_points([[n, n]], name=f"p{n}") for n in range(5)}
+    points = {viewer.add_points([[n, n]], name=f"p{n}") for n in range(5)}
+    viewer.layers.selection = points
     filled.tools.buttons["Apply to selected"].click()
     assert filled.message.text() == "Moved: 5 layers."
+    filled.tools.found.record["trusted"] = False
+    viewer.layers.selection = points
+    filled.tools.buttons["Apply to selected"].click()
+    assert filled.message.text() == "Moved: 5 layers. The transform is not trusted."
 
 
 @pytest.mark.parametrize(("role", "name"), [("fixed", "photo"), ("moving", "depth")])

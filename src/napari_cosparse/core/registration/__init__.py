@@ -7,7 +7,7 @@ from ._pixel import pixel_shape
 from ._points import point_misfits
 from ._register import register, register_steps
 from ._registration import Registration
-from ._settings import RegisterSettings
+from ._settings import LARGEST_SCALE, SCALED, RegisterSettings
 from ._sides import LEAST_MASK, LEAST_SIDE
 from ._verdict_words import ALLOW, JUDGE
 from ._warp import Warp, resample
@@ -16,8 +16,10 @@ from ._warp_types import input_limits
 __all__ = [
     "ALLOW",
     "JUDGE",
+    "LARGEST_SCALE",
     "LEAST_MASK",
     "LEAST_SIDE",
+    "SCALED",
     "Extent",
     "RegisterSettings",
     "Registered",
