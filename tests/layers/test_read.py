@@ -1,15 +1,12 @@
 """Pixels of layers: kinds of arrays, colour, types, stacks (M04, M05, M06)."""
 
-import warnings
-
 import dask.array as da
 import numpy as np
 import pytest
-from napari.components import Dims, ViewerModel
 from napari.layers import Image, Labels
 
 from napari_cosparse.core.errors import InputError
-from napari_cosparse.layers import Source, levels_of, read, shown_plane
+from napari_cosparse.layers import Source, levels_of, read
 
 RNG = np.random.default_rng(0)
 
@@ -93,26 +90,6 @@ def test_holes_of_labels_and_shapes_of_levels():
     pyramid = Image([np.zeros((16, 18, 3)), np.zeros((8, 9, 3))], rgb=True, contrast_limits=(0, 1))
     assert levels_of(pyramid) == [(16, 18), (8, 9)]
     assert levels_of(labels) == [(8, 6)]
-
-
-@pytest.mark.parametrize(("slider", "plane"), [(0, 0), (13, 1), (999, 4), (-5, 0)])
-def test_shown_plane_follows_the_slider_in_world_coordinates(slider, plane):
-    stack = Image(np.zeros((5, 6, 7)), scale=(10, 1, 1), translate=(3, 0, 0))
-    dims = Dims(ndim=4, range=((-10, 1000, 1),) * 4, point=(0, slider, 0, 0))
-    assert shown_plane(stack, dims) == (plane,)
-    assert shown_plane(Image(np.zeros((6, 7))), dims) == ()
-
-
-@pytest.mark.parametrize("other", ["um", "nm", "mm", "pixel"])
-@pytest.mark.parametrize("step", [0, 1, 2])
-def test_shown_plane_is_that_which_napari_draws_whatever_the_units(other, step):
-    viewer = ViewerModel()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that napari compares pixels and millimetres as they are
-        viewer.add_image(np.zeros((6, 7)), units=(other, other))
-        stack = viewer.add_image(np.zeros((3, 6, 7)), scale=(2, 1, 1), units=("mm",) * 3)
-    viewer.dims.set_current_step(0, step)  # one for each plane: no other layer has this axis
-    assert shown_plane(stack, viewer.dims) == (step,)
 
 
 class Counted:

@@ -238,9 +238,10 @@ def test_next_preview_is_shown_in_the_layer_of_the_one_before(
     image = first.data
     first.visible = False
     viewer.layers["low"].colormap = "viridis"
+    viewer.add_image(scene.guide, name="above", rgb=True)
     (second,) = look_at((30, 40))
     assert second is first
-    assert viewer.layers.index(second) == 2
+    assert viewer.layers.index(second) == len(viewer.layers) - 1
     assert second.visible
     assert second.colormap.name == "viridis"
     np.testing.assert_allclose(second.data_to_world((0, 0)), (30, 40))

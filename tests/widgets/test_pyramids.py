@@ -81,6 +81,28 @@ def test_preview_reads_the_visible_part_of_the_finest_level(
     assert preview.metadata[METADATA_KEY]["inputs"]["guide"]["level"] == 0
 
 
+@pytest.mark.parametrize("level", [0, 2])
+@pytest.mark.parametrize("place", [(300, 1700), (1150, 400)])
+def test_preview_lies_in_the_middle_of_what_is_seen(
+    panel, viewer, guide, target, qtbot, place, level
+):
+    """However large the chunks are, and in whatever unit the viewer counts."""
+    viewer.layers["map"].units = "nm"
+    viewer.layers["map"].scale = (16e3, 16e3)
+    viewer.layers["map"].translate = (0.25e3 * (64 - 1) / 2,) * 2
+    choose(panel, viewer)
+    panel.form.guide_level.value = level
+    viewer.scene.camera.center = (0, *(1e3 * np.array(place)))  # nm
+    viewer.scene.camera.zoom = 20 / 250  # pixels of the screen for one of the guide
+    qtbot.wait(300)
+    panel.preview_button.click()
+    qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
+    preview, slide = viewer.layers[-1], viewer.layers["slide"]
+    middle = (np.array(preview.data.shape) - 1) / 2
+    there = slide.world_to_data(preview.data_to_world(middle))
+    assert np.abs(np.array(there) - np.array(place) * 4).max() < 34  # half a sample, and rounding
+
+
 def test_level_of_the_guide_gives_the_grid_and_the_finest_is_never_read(
     panel, viewer, guide, target, press, whole
 ):

@@ -10,11 +10,12 @@ from ._grid import Grid, grid_of, in_units_of
 from ._lazy import Blocks, LazyPlane, lazy_plane
 from ._place import Placing, place, steps_of
 from ._preview_layer import preview_data, preview_place, show_again
-from ._read import Source, levels_of, read, shown_plane, visible_part
+from ._read import Source, levels_of, read
 from ._record import METADATA_KEY, input_record, make_record
 from ._region_flaw import region_flaw
 from ._regions import mask_on, point_pairs, points_on
 from ._reopen import file_name, layer_recipe, open_layers, place_of
+from ._shown import shown_plane, visible_part
 from ._start import Start, level_map, mirror, overlap_of, start_from
 from ._stored import is_straight, store_place, stored_data
 from ._suggest import is_registered, partner, suggest

@@ -8,7 +8,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from napari.components import Dims
 from napari.layers import Image, Labels
 from numpy.typing import NDArray
 
@@ -16,7 +15,6 @@ from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.planes import plane_name
 
 from ._cut import LazyCut, LazyLuminance, luminance
-from ._world import unit_factors
 
 Window = tuple[slice, slice]
 Reader = Callable[[Any], Any]
@@ -213,56 +211,3 @@ def levels_of(layer: Image | Labels) -> list[tuple[int, int]]:
     shapes = layer.level_shapes if layer.multiscale else [layer.data.shape]
     cut = [tuple(int(n) for n in shape[: layer.ndim][-2:]) for shape in shapes]
     return [(rows, columns) for rows, columns in cut]
-
-
-def visible_part(layer: Image, level: int = 0) -> NDArray[np.float64]:
-    """Find the pixels that the viewer shows.
-
-    Parameters
-    ----------
-    layer : napari.layers.Image
-        Layer in a viewer.
-    level : int
-        Pyramid level in whose pixels the answer is given.
-
-    Returns
-    -------
-    ndarray, shape (2, 2), float64
-        First and last visible row and column; the whole plane where nothing has been drawn yet.
-    """
-    rows, columns = levels_of(layer)[level]
-    corners = np.asarray(layer.corner_pixels, np.float64)[:, -2:]
-    if layer.multiscale:
-        factors = np.asarray(layer.downsample_factors, np.float64)[:, : layer.ndim][:, -2:]
-        corners = corners * factors[layer.data_level] / factors[level]
-    if np.ptp(corners, axis=0).min() < 1:
-        corners = np.array([[0.0, 0.0], [rows - 1.0, columns - 1.0]])
-    return corners
-
-
-def shown_plane(layer: Image | Labels, dims: Dims) -> tuple[int, ...]:
-    """Find the plane of a stack that the viewer shows.
-
-    Parameters
-    ----------
-    layer : napari.layers.Image or Labels
-        A stack, or a plane.
-    dims : napari.components.Dims
-        The viewer's sliders.
-
-    Returns
-    -------
-    tuple of int
-        Index on the leading axes, inside the stack; empty for a plane.
-    """
-    count = layer.ndim
-    place = np.zeros(count)
-    known = np.asarray(dims.point, np.float64)[-count:]
-    place[count - len(known) :] = known
-    # sliders count in the viewer's units; it has none where napari compares numbers as they are
-    units = getattr(dims, "units", None) or ()
-    if len(units) >= count:
-        place *= unit_factors(tuple(units)[-count:], layer.units) or 1.0
-    index = np.rint(layer.world_to_data(place)[: count - 2]).astype(int)
-    shape = layer.level_shapes[0] if layer.multiscale else layer.data.shape
-    return tuple(int(np.clip(i, 0, n - 1)) for i, n in zip(index, shape, strict=False))

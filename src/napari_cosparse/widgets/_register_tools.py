@@ -126,8 +126,10 @@ class Tools(QWidget):
             made.append(resampled_with(found, found.moving))
         found.moved.extend(self._loads.put(found, made))
         message = self._panel.message
-        text = message.text().replace(NOT_MOVED, "Moved all the same.")
-        if not text.startswith(VERDICTS):  # an error of an earlier click, say
+        text = message.text()
+        if NOT_MOVED in text:
+            text = text.replace(NOT_MOVED, "Moved all the same.")
+        elif not text.startswith(VERDICTS):  # an error of an earlier click, say
             text = self._moved_text(self.shown())
         message.setText(text)
         self._panel.refresh()

@@ -236,7 +236,7 @@ class UpsamplePanel(PairPanel):
     def _preview(self) -> None:
         try:
             pair, settings = self._pair_and_settings()
-            part = part_to_preview(pair, settings, visible_part(pair.guide, pair.levels[1]))
+            part = part_to_preview(pair, settings, self._visible(pair))
         except InputError as error:
             self._drop_preview()
             self.fail(error)
@@ -249,10 +249,15 @@ class UpsamplePanel(PairPanel):
         steps = previewing(pair, operators, settings, part, planes, cancelled=asked)
         self.start(steps, f"Preview of {pair.target.name}")
 
+    def _visible(self, pair: Pair) -> Any:  # noqa: ANN401 an array
+        return visible_part(pair.guide, self.viewer, pair.levels[1])
+
     def _show_preview(self, data: LayerData) -> None:
         """Show a preview where the one before was, if that is still there."""
-        layer = self._preview_layer
-        if layer is None or layer not in self.viewer.layers or not show_again(layer, data):
+        layer, layers = self._preview_layer, self.viewer.layers
+        if layer is not None and layer in layers and show_again(layer, data):
+            layers.move(layers.index(layer), -1)  # to the top, where a new one would lie
+        else:
             self._drop_preview()
             (self._preview_layer,) = self.add_layers([data])
 

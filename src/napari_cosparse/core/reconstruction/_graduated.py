@@ -47,7 +47,7 @@ class Schedule:
 
 
 EXACT = Schedule(0.1, 0.002, 6, 8)
-NOISY = Schedule(0.25, 0.003, 6, 10)
+NOISY = Schedule(0.25, 0.006, 6, 10)
 
 
 @dataclass(frozen=True, eq=False)
