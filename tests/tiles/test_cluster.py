@@ -94,10 +94,11 @@ def test_workers_read_the_patches_for_learning(client, tmp_path, monkeypatch):
     assert client.status == "running"
 
 
-def test_nobody_at_the_address(tmp_path):
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://", "udp://host:1"])
+def test_nobody_at_the_address(tmp_path, address):
     with pytest.raises(InputError, match="does not answer"):
         upsample_to_store(
-            TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS, scheduler="tcp://127.0.0.1:1"
+            TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS, scheduler=address
         )
     assert not any(tmp_path.iterdir())
 
