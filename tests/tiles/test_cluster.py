@@ -97,9 +97,7 @@ def test_workers_read_the_patches_for_learning(client, tmp_path, monkeypatch):
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://", "udp://host:1"])
 def test_nobody_at_the_address(tmp_path, address):
     with pytest.raises(InputError, match="does not answer"):
-        upsample_to_store(
-            TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS, scheduler=address
-        )
+        upsample_to_store(TARGET, SCENE.guide, tmp_path / "o.zarr", **OPTIONS, scheduler=address)
     assert not any(tmp_path.iterdir())
 
 

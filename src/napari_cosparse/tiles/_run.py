@@ -236,10 +236,10 @@ def connect(address: str) -> Any:  # noqa: ANN401 - distributed.Client
             f"scheduler {address!r} needs dask's library for clusters: pip install distributed"
         )
     import distributed
-    import distributed.comm
+    from distributed.comm import addressing
 
     make: Any = distributed.Client
-    resolve: Any = distributed.comm.resolve_address
+    resolve: Any = addressing.resolve_address
     try:
         resolve(address)  # a client that fails at this says so again, in a traceback, when it goes
         return make(address, timeout=10, set_as_default=False)
