@@ -90,6 +90,18 @@ def test_visible_part_of_a_plane_of_a_stack_and_of_another_cut():
     np.testing.assert_allclose(visible_part(stack, viewer), whole)
 
 
+def test_of_what_is_out_of_view_the_whole_counts():
+    """As where a layer in nanometres turns a view of micrometres into one of a corner."""
+    viewer = ViewerModel()
+    layer = viewer.add_image(np.zeros((60, 70)), units="um")
+    whole = [[0, 0], [59, 69]]
+    for place in ((-40, 20), (20, 120)):
+        look(viewer, place, 10)
+        np.testing.assert_allclose(visible_part(layer, viewer), whole)
+    look(viewer, (-14, 20), 10)
+    np.testing.assert_allclose(visible_part(layer, viewer), [[-29, 0], [1, 40]])
+
+
 def test_visible_part_of_a_grid_is_that_of_one_box():
     viewer = ViewerModel()
     layers = [viewer.add_image(np.zeros((50, 50))) for _ in range(2)]

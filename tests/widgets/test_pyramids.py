@@ -97,6 +97,7 @@ def test_preview_lies_in_the_middle_of_what_is_seen(
     qtbot.wait(300)
     panel.preview_button.click()
     qtbot.waitUntil(lambda: not panel.runner.running, timeout=60_000)
+    assert panel.message.text().startswith("Preview of the middle of the view.")
     preview, slide = viewer.layers[-1], viewer.layers["slide"]
     middle = (np.array(preview.data.shape) - 1) / 2
     there = slide.world_to_data(preview.data_to_world(middle))

@@ -106,6 +106,7 @@ def test_preview_of_a_turned_target_is_a_part_of_the_result(turned, viewer, scen
     turned.form.noise.value = "0"
     turned.preview_button.click()
     qtbot.waitUntil(lambda: not turned.runner.running, timeout=60_000)
+    assert turned.message.text().startswith("Preview of the middle of the guide.")  # out of view
     preview = viewer.layers[-1]
     there = preview.data_to_world((3, 4))
     run()

@@ -35,13 +35,14 @@ def visible_part(layer: Image, viewer: Any, level: int = 0) -> NDArray[np.float6
     -------
     ndarray, shape (2, 2), float64
         First and last visible row and column, maybe beyond the layer's; those of the whole plane
-        where the viewer does not show planes.
+        where the viewer does not show planes, or nothing of the layer.
     """
     dims = viewer.dims
     shown = list(dims.displayed)
+    last = np.array(levels_of(layer)[level]) - 1.0
+    whole = np.stack([np.zeros(2), last])
     if set(shown) != {dims.ndim - 2, dims.ndim - 1}:
-        rows, columns = levels_of(layer)[level]
-        return np.array([[0.0, 0.0], [rows - 1.0, columns - 1.0]])
+        return whole
     camera, size = _camera_and_size(viewer)
     middle, half = np.asarray(camera.center, np.float64)[-2:], np.divide(size, 2 * camera.zoom)
     places = []
@@ -53,7 +54,7 @@ def visible_part(layer: Image, viewer: Any, level: int = 0) -> NDArray[np.float6
     if layer.multiscale:
         factors = np.asarray(layer.downsample_factors, np.float64)[level]
         corners /= factors[layer.ndim - 2 : layer.ndim]  # what follows is colour
-    return corners
+    return corners if (corners[1] >= 0).all() and (corners[0] <= last).all() else whole
 
 
 def shown_plane(layer: Image | Labels, dims: Dims) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import napari
+import numpy as np
 from napari.layers import Image, Layer
 from qtpy.QtWidgets import QHBoxLayout, QPushButton
 
@@ -63,6 +64,7 @@ class UpsamplePanel(PairPanel):
         self._where: Destination | None = None
         self._part: Part | None = None
         self._place: dict[str, Any] = {}  # of the preview
+        self._previewed = ""  # what is said of it
         self._preview_layer: Layer | None = None
         self._previewable = False  # as a preview writes nothing, also where a store is refused
         self._store = ""  # where the result is to be written; empty for memory
@@ -162,7 +164,7 @@ class UpsamplePanel(PairPanel):
             self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
         told = verdict(outcome.known, outcome.alignment), blank_text(outcome.blank)
         text = " ".join(filter(None, told))
-        return text if self._part is None else f"Preview of the middle of the view. {text}"
+        return text if self._part is None else f"{self._previewed} {text}"
 
     def fail(self, error: Exception) -> None:
         """Tell it; what an earlier preview showed goes, as it would with one that succeeds.
@@ -236,7 +238,8 @@ class UpsamplePanel(PairPanel):
     def _preview(self) -> None:
         try:
             pair, settings = self._pair_and_settings()
-            part = part_to_preview(pair, settings, self._visible(pair))
+            visible = visible_part(pair.guide, self.viewer, pair.levels[1])
+            part = part_to_preview(pair, settings, visible)
         except InputError as error:
             self._drop_preview()
             self.fail(error)
@@ -244,13 +247,12 @@ class UpsamplePanel(PairPanel):
         index, planes = plane_to_preview(pair, self.viewer.dims)
         self.keep_choice()
         self._where, self._part = self._destination(pair), part
+        whole = np.array_equal(visible.ravel(), (0, 0, *np.subtract(pair.guide_grid.shape, 1)))
+        self._previewed = f"Preview of the middle of the {'guide' if whole else 'view'}."
         self._place = preview_place(self._where, index, part.corner)
         operators, asked = self.form.pair.source(), self.runner.told_to_stop
         steps = previewing(pair, operators, settings, part, planes, cancelled=asked)
         self.start(steps, f"Preview of {pair.target.name}")
-
-    def _visible(self, pair: Pair) -> Any:  # noqa: ANN401 an array
-        return visible_part(pair.guide, self.viewer, pair.levels[1])
 
     def _show_preview(self, data: LayerData) -> None:
         """Show a preview where the one before was, if that is still there."""
