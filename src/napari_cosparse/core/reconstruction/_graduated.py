@@ -19,6 +19,7 @@ from ._recipe import effective_factor
 LAMBDA_PER_VARIANCE = 8.0  # up to factor 4; in proportion to the factor from there on
 MOST_NOISE = 1e6  # ranges: from there on samples say nothing, and squares stay finite
 CHANGE = 1e-4  # mean decrease per response in a stage's last step that counts as converged
+NOTHING = 1e-3  # decrease of the whole cost that ends a stage: one response moves by 3 % of eps
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,13 @@ def graduate(
         for done in islice(_descents(problem, objective, image), schedule.iterations):
             image = done.point
             costs.append(done.value)
-            settled = before - done.value < CHANGE * problem.responses
+            change, before = before - done.value, done.value
+            settled = change < CHANGE * problem.responses
             stop = Stop.CHANGE_SMALL if settled else Stop.BUDGET_SPENT
-            before = done.value
             step = stage * schedule.iterations + done.index
             yield Progress(f"stage {stage + 1} of {schedule.stages}", step, total, done.value)
+            if change < NOTHING:  # further steps follow rounding, and take many trials
+                break
         evaluations += objective.evaluations
     if not costs and _is_stationary(problem, objective, image):
         stop = Stop.GRADIENT_SMALL
