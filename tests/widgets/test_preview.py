@@ -1,5 +1,6 @@
 """Which part a preview computes, and that it is the part of the run's result."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import dask.array as da
@@ -13,8 +14,9 @@ from napari_cosparse.core.progress import drain
 from napari_cosparse.core.reconstruction import Settings, place
 from napari_cosparse.io import make_scene
 from napari_cosparse.layers import METADATA_KEY
-from napari_cosparse.widgets import _preview, _upsample
+from napari_cosparse.widgets import _pace, _preview_job, _upsample
 from napari_cosparse.widgets._job import pair_up, placed, upsampling
+from napari_cosparse.widgets._pace import LEAST
 from napari_cosparse.widgets._preview import AROUND, FEWEST, LONGEST, part_to_preview
 from napari_cosparse.widgets._preview_job import previewing
 
@@ -33,18 +35,19 @@ def pair_of(guide, target):
     start=st.floats(-3, 0),
     low=st.floats(0, 2000),
     length=st.floats(2, 3000),
+    longest=st.integers(LEAST, LONGEST),
 )
-def test_samples_of_a_part_lie_on_its_pixels(factor, start, low, length):
+def test_samples_of_a_part_lie_on_its_pixels(factor, start, low, length, longest):
     """None lies beside them, where it would cost the solver its direct way."""
     guide, target = (3000, 3000), (int(3000 / factor) + 3,) * 2
     settings = Settings(factor=(factor,) * 2, origin=(start * factor,) * 2)
     corners = [[low] * 2, [low + length] * 2]
-    part = part_to_preview(pair_of(guide, target), settings, corners)
+    part = part_to_preview(pair_of(guide, target), settings, corners, longest)
     rows, pixels, shown = part.target[0], part.guide[0], part.shown[0]
     assert 0 <= rows.start < rows.stop <= target[0]
     assert 0 <= pixels.start <= shown.start < shown.stop <= pixels.stop <= guide[0]
     size = pixels.stop - pixels.start, rows.stop - rows.start
-    most = LONGEST + 2 * factor if factor * FEWEST <= LONGEST else max(LONGEST, factor)
+    most = longest + 2 * factor if factor * FEWEST <= longest else max(longest, factor)
     assert factor <= size[0] <= most + 4
     _, sampling = place((size[0],) * 2, (size[1],) * 2, part.settings)
     cut = pixels.start > 0 and pixels.stop < guide[0]
@@ -58,13 +61,14 @@ def test_samples_of_a_part_lie_on_its_pixels(factor, start, low, length):
 
 
 @given(
-    factor=st.floats(1, 44),
+    factor=st.floats(1, 27),
     degrees=st.floats(-180, 180),
     low=st.floats(200, 500),
     length=st.floats(20, 300),
+    longest=st.integers(LEAST, LONGEST),
 )
-def test_what_is_shown_has_a_halo_on_all_sides(factor, degrees, low, length):
-    """Four samples, but 24 pixels at least and 44 at most, where the image goes on."""
+def test_what_is_shown_has_a_halo_on_all_sides(factor, degrees, low, length, longest):
+    """Four samples, 24 pixels at least, 44 or a quarter of all at most, where the image goes on."""
     angle, samples = np.deg2rad(degrees), int(2000 / factor)
     matrix = np.eye(3)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -72,12 +76,12 @@ def test_what_is_shown_has_a_halo_on_all_sides(factor, degrees, low, length):
     matrix[:2, 2] = samples / 2 - matrix[:2, :2] @ (450, 450)
     settings = Settings(transform=matrix)
     corners = [[low] * 2, [low + length] * 2]
-    part = part_to_preview(pair_of((900, 900), (samples,) * 2), settings, corners)
+    part = part_to_preview(pair_of((900, 900), (samples,) * 2), settings, corners, longest)
     for inner, outer, seen in zip(part.shown, part.guide, np.transpose(corners), strict=True):
-        halo = min(max(24, 4 * factor), 44)
+        halo = min(max(24, 4 * factor), 44, longest / 4)
         assert inner.start - outer.start >= halo - 1
         assert outer.stop - inner.stop >= halo - 1
-        assert outer.stop - outer.start <= LONGEST + 2
+        assert outer.stop - outer.start <= longest + 2
         assert inner.start >= seen[0] - 1
         assert inner.stop <= seen[1] + 2
     assert part.corner == (part.shown[0].start, part.shown[1].start)
@@ -106,12 +110,14 @@ def test_preview_is_what_the_run_gives_there(degrees, noise, monkeypatch):
 
     Single pixels at edges differ all the same: there are two solutions that cost the same.
     """
-    monkeypatch.setattr(_preview, "LONGEST", 160)
+    monkeypatch.setattr(_preview_job, "LONGEST", 160)
+    monkeypatch.setattr(_preview_job, "SECONDS", np.inf)
     pair, span = lay(degrees, noise)
     settings = placed(pair, Settings())
     (whole,) = drain(upsampling(pair, "intensity-depth", settings)()).known
-    part = part_to_preview(pair, settings, [[60, 100], [200, 260]])
-    (made,) = drain(previewing(pair, "intensity-depth", settings, part, ((), ()))()).known
+    choose = partial(part_to_preview, pair, settings, [[60, 100], [200, 260]])
+    part = choose(160)
+    (made,) = drain(previewing(pair, "intensity-depth", settings, choose, ((), ()))()).known
     assert made.image.shape == (97, 97)
     assert part.guide != (slice(0, 240), slice(0, 320))
     assert made.noise == pytest.approx(whole.noise, rel=0.01)
@@ -121,6 +127,29 @@ def test_preview_is_what_the_run_gives_there(degrees, noise, monkeypatch):
     )
     assert np.sqrt(np.mean(difference**2)) < 0.012
     assert np.quantile(rim, 0.98) < 0.05
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_slow_machine_shows_less_of_the_same(hidden, monkeypatch):
+    """It begins again with fewer pixels; with the first ones where of those no sample is known."""
+    pair, _ = lay(0, 0.0)
+    if hidden:
+        pair.target.data[12:18, 17:23] = np.nan
+    settings, asked = placed(pair, Settings()), []
+
+    def choose(longest):
+        asked.append(longest)
+        return part_to_preview(pair, settings, [[120, 160]] * 2 + np.array([[-80], [80]]), longest)
+
+    monkeypatch.setattr(_preview_job, "LEAST", 20)
+    monkeypatch.setattr(_pace, "LEAST", 20)
+    monkeypatch.setattr(_preview_job, "SECONDS", 0.0)
+    made = drain(previewing(pair, "intensity-depth", settings, choose, ((), ()))())
+    assert asked == [LONGEST, 20]
+    part = choose(LONGEST if hidden else 20)
+    assert made.corner == part.corner
+    alone = drain(previewing(pair, "intensity-depth", settings, lambda _: part, ((), ()))())
+    np.testing.assert_array_equal(made.known[0].image, alone.known[0].image)
 
 
 @pytest.fixture

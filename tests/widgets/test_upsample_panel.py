@@ -14,7 +14,7 @@ from napari_cosparse.core.reconstruction import Settings, degrade, upsample
 from napari_cosparse.io import load_operators, make_scene, read_image
 from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.tiles import open_levels
-from napari_cosparse.widgets import _job, _preview
+from napari_cosparse.widgets import _job, _preview_job
 from napari_cosparse.widgets._panel import CANCEL_TIP
 from napari_cosparse.widgets._samples import scene_layers
 
@@ -374,7 +374,7 @@ def test_preview_shows_a_part_and_gives_way_to_the_result(panel, viewer, scene, 
 
 def test_preview_does_not_become_the_target(panel, viewer, scene, qtbot, run, monkeypatch):
     """It is smaller than the target; what follows is the whole image, not the preview again."""
-    monkeypatch.setattr(_preview, "LONGEST", 8)
+    monkeypatch.setattr(_preview_job, "LONGEST", 8)
     add_pair(viewer, scene)
     panel.preview_button.click()
     qtbot.waitUntil(lambda: not panel.runner.running, timeout=30_000)

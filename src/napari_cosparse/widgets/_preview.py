@@ -14,7 +14,7 @@ from napari_cosparse.layers import match_stacks, shown_plane, steps_of
 
 from ._job import Pair
 
-LONGEST = 176  # guide pixels that are computed along each axis: a second or so on one core
+LONGEST = 176  # guide pixels that are computed along each axis: a second or so on two cores
 FEWEST = 4  # samples along LONGEST from which on a part is made of whole samples
 HALO = 4.0  # samples around what is shown that are computed too: the rim would be another one
 HALO_PIXELS = 24, 44  # least and most of that
@@ -79,7 +79,9 @@ class Part:
         return image[rows, columns].copy()
 
 
-def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
+def part_to_preview(
+    pair: Pair, settings: Settings, corners: ArrayLike, longest: int = LONGEST
+) -> Part:
     """Choose the middle of what is visible, as much as can be computed at once.
 
     Parameters
@@ -90,6 +92,8 @@ def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
         As `placed` completes them.
     corners : array_like, shape (2, ndim)
         Visible corners of the guide in its level's pixels.
+    longest : int
+        Guide pixels that can be computed along each axis.
 
     Returns
     -------
@@ -103,18 +107,19 @@ def part_to_preview(pair: Pair, settings: Settings, corners: ArrayLike) -> Part:
     """
     visible = np.asarray(corners, np.float64)[:, -2:]
     if settings.transform is not None:
-        return _turned(pair, settings, settings.transform, visible)
+        return _turned(pair, settings, settings.transform, visible, longest)
     factor, origin = _geometry(pair, settings)
     ours, theirs, shown, starts = [], [], [], []
     for axis, (d, start) in enumerate(zip(factor, origin, strict=True)):
         n, m = pair.guide_grid.shape[axis], pair.target_grid.shape[axis]
         last = start + (m - 1) * d
         low, high = max(visible[0, axis], start - d / 2), min(visible[1, axis], last + d / 2)
-        middle, solved = _stretch(low, high, d, _bounds(start - BEYOND * d, last + BEYOND * d, n))
-        samples, pixels = _straight(solved, d, start, (m, n))
+        bounds, halo = _bounds(start - BEYOND * d, last + BEYOND * d, n), _halo(d, longest)
+        middle, solved = _stretch(low, high, halo, bounds, longest)
+        samples, pixels = _straight(solved, d, start, (m, n), whole=halo > 0)
         ours.append(samples)
         theirs.append(pixels)
-        shown.append(middle if _halo(d) else pixels)
+        shown.append(middle if halo else pixels)
         starts.append(start + samples.start * d - pixels.start)
     moved = replace(settings, factor=factor, origin=(starts[0], starts[1]))
     return Part((ours[0], ours[1]), (theirs[0], theirs[1]), (shown[0], shown[1]), moved)
@@ -146,12 +151,12 @@ def plane_to_preview(pair: Pair, dims: Dims) -> tuple[Index, tuple[Index, Index]
     return index, next(planes for place, planes in places if place == index)
 
 
-def _halo(d: float) -> int:
+def _halo(d: float, longest: int) -> int:
     """Pixels around what is shown that are computed too; none where samples are too wide."""
-    if d * FEWEST > LONGEST:
+    if d * FEWEST > longest:
         return 0
     least, most = HALO_PIXELS
-    return ceil(min(max(least, HALO * d), most, LONGEST / 4))
+    return ceil(min(max(least, HALO * d), most, longest / 4))
 
 
 def _bounds(low: float, high: float, count: int) -> tuple[int, int]:
@@ -159,16 +164,18 @@ def _bounds(low: float, high: float, count: int) -> tuple[int, int]:
     return max(0, ceil(low - ROUNDING)), min(count, floor(high + ROUNDING) + 1)
 
 
-def _stretch(low: float, high: float, d: float, bounds: tuple[int, int]) -> tuple[slice, slice]:
+def _stretch(
+    low: float, high: float, halo: int, bounds: tuple[int, int], longest: int
+) -> tuple[slice, slice]:
     """Choose the pixels of an axis that are shown, and those that are computed with their halo.
 
     All that is visible is shown where the whole can be computed at once, else its middle.
     """
     first, last = bounds
-    halo, fits = _halo(d), last - first <= LONGEST
+    fits = last - first <= longest
     low, high = max(low, first), min(high, last - 1.0)
-    longest = LONGEST if fits else LONGEST - 2 * halo
-    middle, half = (low + high) / 2, min(high - low, longest - 1) / 2
+    most = longest if fits else longest - 2 * halo
+    middle, half = (low + high) / 2, min(high - low, most - 1) / 2
     if half <= 0:
         raise InputError(NOT_VISIBLE)
     shown = slice(max(first, floor(middle - half)), min(last - 1, ceil(middle + half)) + 1)
@@ -178,7 +185,7 @@ def _stretch(low: float, high: float, d: float, bounds: tuple[int, int]) -> tupl
 
 
 def _straight(
-    pixels: slice, d: float, start: float, counts: tuple[int, int]
+    pixels: slice, d: float, start: float, counts: tuple[int, int], *, whole: bool
 ) -> tuple[slice, slice]:
     """Choose samples and pixels of an axis that lie on one another.
 
@@ -187,7 +194,7 @@ def _straight(
     as can be computed, and samples count whose middle is at most half a sample away.
     """
     m, n = counts
-    if not _halo(d):
+    if not whole:
         pixels, far = _at_least(ceil(d), pixels, n), max(d / 2, 0.5)
         first = max(0, floor((pixels.start - far - start) / d) + 1)
         last = min(m, ceil((pixels.stop - 1 + far - start) / d))
@@ -196,8 +203,8 @@ def _straight(
     last = min(m, ceil((pixels.stop - 0.5 - start) / d + 0.5 - ROUNDING))
     begin = max(0, floor(start + (first - 0.5) * d + 0.5 + ROUNDING))
     end = min(n, ceil(start + (last - 0.5) * d + 0.5 - ROUNDING))
-    whole = slice(min(begin, pixels.start), max(end, pixels.stop))
-    return slice(first, last), _at_least(ceil(d), whole, n)
+    wider = slice(min(begin, pixels.start), max(end, pixels.stop))
+    return slice(first, last), _at_least(ceil(d), wider, n)
 
 
 def _at_least(length: int, pixels: slice, count: int) -> slice:
@@ -207,16 +214,21 @@ def _at_least(length: int, pixels: slice, count: int) -> slice:
 
 
 def _turned(
-    pair: Pair, settings: Settings, transform: NDArray[np.float64], visible: NDArray[np.float64]
+    pair: Pair,
+    settings: Settings,
+    transform: NDArray[np.float64],
+    visible: NDArray[np.float64],
+    longest: int,
 ) -> Part:
     """Choose a part of a target that is turned: the samples around the guide's part."""
     samples, back = np.array(pair.target_grid.shape), np.linalg.inv(transform).astype(np.float64)
     ends = _corners([(-0.5, m - 0.5) for m in samples], back)
     most = _corners([(-BEYOND, m - 1 + BEYOND) for m in samples], back)
-    d, shown, theirs = max(steps_of(transform)), [], []
+    halo, shown, theirs = _halo(max(steps_of(transform)), longest), [], []
     for axis, n in enumerate(pair.guide_grid.shape):
         least, last = max(visible[0, axis], ends[0, axis]), min(visible[1, axis], ends[1, axis])
-        middle, solved = _stretch(least, last, d, _bounds(most[0, axis], most[1, axis], n))
+        bounds = _bounds(most[0, axis], most[1, axis], n)
+        middle, solved = _stretch(least, last, halo, bounds, longest)
         shown.append(middle)
         theirs.append(solved)
     near = _corners([(part.start, part.stop - 1) for part in theirs], transform)

@@ -1,8 +1,10 @@
 """A preview: a part of the layers, computed as a run computes the whole."""
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.reconstruction import (
     Scalars,
     Settings,
+    Upsampled,
     guide_planes,
     guide_range,
     measure,
@@ -27,20 +30,43 @@ from napari_cosparse.tiles import known_samples, measure_whole, threaded_map
 
 from ._configure import threads
 from ._job import Outcome, Pair
-from ._preview import Index, Part
+from ._pace import LEAST, SECONDS, Slow, unless_slow
+from ._preview import LONGEST, Index, Part
 from ._runner import Steps
+
+
+@dataclass(frozen=True, eq=False)
+class Previewed(Outcome):
+    """What a preview gives.
+
+    Attributes
+    ----------
+    corner : tuple of int
+        Row and column of the guide where it begins.
+    """
+
+    corner: tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """A part of target and guide, and its values."""
+
+    part: Part
+    samples: NDArray[Any]
+    guide: NDArray[Any]
 
 
 def previewing(
     pair: Pair,
     operators: str | Path | OperatorPair,
     settings: Settings,
-    part: Part,
+    choose: Callable[[int], Part],
     planes: tuple[Index, Index],
     *,
     cancelled: Callable[[], bool] | None = None,
 ) -> Steps:
-    """Prepare a preview: a part of what a run would give.
+    """Prepare a preview: a part of what a run would give, as large as the machine manages in time.
 
     Parameters
     ----------
@@ -50,8 +76,9 @@ def previewing(
         Name of a shipped operator pair, a file, or a pair.
     settings : Settings
         Of the run.
-    part : Part
-        What is computed.
+    choose : callable
+        Gives the part to compute for a number of guide pixels along each axis, as
+        `part_to_preview` does.
     planes : tuple of tuple of int
         Which planes of target and guide.
     cancelled : callable, optional
@@ -60,30 +87,45 @@ def previewing(
     Returns
     -------
     callable
-        Makes the generator of `Progress` that returns an `Outcome`; it raises `InputError` where
+        Makes the generator of `Progress` that returns a `Previewed`; it raises `InputError` where
         nothing is known in the part.
     """
-    target, guide = pair.sources()
     parallel = threaded_map(threads(), cancelled)
 
-    def steps() -> Generator[Progress, None, Outcome]:
+    def steps() -> Generator[Progress, None, Previewed]:
+        began = perf_counter()
         yield Progress("Reading the layers", 0, 0)
         bank = load_operators(operators)
-        samples = target.load_gray(planes[0], part.target)
-        if not known_samples(samples, settings.invalid).any():
-            raise InputError(_unknown(target.name, planes[0]))
-        image = guide.load(planes[1], part.guide)
+        cut = _read(pair, settings, planes, choose(LONGEST))
+        if cut is None:
+            raise InputError(_unknown(pair.sources()[0].name, planes[0]))
         yield Progress("Measuring the layers", 0, 0)
-        whole = _measured(pair, bank, settings, part, planes, image, parallel)
-        corner = part.guide[0].start, part.guide[1].start
-        run = upsample_steps(
-            samples, image, bank, part.settings, map_=parallel, whole=whole, corner=corner
-        )
-        result = yield from run
-        shown = replace(result, image=part.cut(result.image))
-        return Outcome((shown,), None, (shown,), ())
+        whole = _measured(pair, bank, settings, cut, planes, parallel)
+
+        def solving(cut: _Cut) -> Generator[Progress, None, Upsampled]:
+            at = cut.part.guide[0].start, cut.part.guide[1].start
+            images, own = (cut.samples, cut.guide), cut.part.settings
+            return upsample_steps(*images, bank, own, map_=parallel, whole=whole, corner=at)
+
+        left = began + SECONDS - perf_counter() if max(cut.guide.shape[:2]) > LEAST else inf
+        made = yield from unless_slow(solving(cut), left)
+        if isinstance(made, Slow):
+            side = made.side(began + SECONDS - perf_counter())
+            cut = _read(pair, settings, planes, choose(side)) or cut
+            made = yield from solving(cut)
+        shown = replace(made, image=cut.part.cut(made.image))
+        return Previewed((shown,), None, (shown,), (), cut.part.corner)
 
     return steps
+
+
+def _read(pair: Pair, settings: Settings, planes: tuple[Index, Index], part: Part) -> _Cut | None:
+    """Read a part of target and guide; None where no sample of it is known."""
+    target, guide = pair.sources()
+    samples = target.load_gray(planes[0], part.target)
+    if not known_samples(samples, settings.invalid).any():
+        return None
+    return _Cut(part, samples, guide.load(planes[1], part.guide))
 
 
 def _unknown(name: str, plane: Index) -> str:
@@ -101,9 +143,8 @@ def _measured(
     pair: Pair,
     bank: OperatorPair,
     settings: Settings,
-    part: Part,
+    cut: _Cut,
     planes: tuple[Index, Index],
-    image: NDArray[Any],
     map_: Map,
 ) -> Scalars | None:
     """Measure what a run would: layers in memory as a whole, of others what lies around the part.
@@ -111,13 +152,14 @@ def _measured(
     None where the part is the whole.
     """
     target, guide = pair.sources()
+    part = cut.part
     sides = *zip(target.shape, part.target, strict=True), *zip(guide.shape, part.guide, strict=True)
     if all(side == slice(0, n) for n, side in sides):
         return None
     if isinstance(target.pixels, np.ndarray) and isinstance(guide.pixels, np.ndarray):
         images = target.load_gray(planes[0]), guide.load(planes[1])
         return measure_whole(*images, bank, settings, map_)
-    span = guide_range(guide_planes(image), map_) if settings.guided else None
+    span = guide_range(guide_planes(cut.guide), map_) if settings.guided else None
     samples = target.load_gray(planes[0], part.around)
     return measure(samples, span, bank, settings, _factor(part.settings), map_)
 

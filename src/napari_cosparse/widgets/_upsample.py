@@ -1,6 +1,7 @@
 """The panel that upsamples one layer with the help of another one."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from napari_cosparse.core.reconstruction import Settings, upsample
 from napari_cosparse.layers import (
     METADATA_KEY,
     Destination,
-    LayerData,
     destination,
     layer_data,
     preview_data,
@@ -31,8 +31,8 @@ from ._handover import open_register
 from ._job import Outcome, Pair, pair_up, placed, upsampling
 from ._output import choose_output, propose_store
 from ._pair_panel import PairPanel
-from ._preview import Part, part_to_preview, plane_to_preview
-from ._preview_job import previewing
+from ._preview import LONGEST, Index, part_to_preview, plane_to_preview
+from ._preview_job import Previewed, previewing
 from ._runner import Steps
 from ._script import store_script, upsample_script
 from ._store_check import REPLACE, UNFINISHED, check_store, free_path, store_remarks, unfinished
@@ -62,8 +62,7 @@ class UpsamplePanel(PairPanel):
         """Lay the panel out; it is ready as soon as two layers are."""
         super().__init__(napari_viewer, UpsampleForm(napari_viewer, upsample, default_operators()))
         self._where: Destination | None = None
-        self._part: Part | None = None
-        self._place: dict[str, Any] = {}  # of the preview
+        self._plane: Index | None = None  # of the preview that is computed; None while a run is
         self._previewed = ""  # what is said of it
         self._preview_layer: Layer | None = None
         self._previewable = False  # as a preview writes nothing, also where a store is refused
@@ -131,7 +130,7 @@ class UpsamplePanel(PairPanel):
         pair, settings = self._pair_and_settings()
         self.keep_choice()  # whoever runs a pair has chosen it
         where = self._where = self._destination(pair)
-        self._part = None
+        self._plane = None
         self.register_button.setVisible(False)
         operators, title = self.form.pair.source(), f"Upsampling {pair.target.name}"
         asked = self.runner.told_to_stop
@@ -148,23 +147,17 @@ class UpsamplePanel(PairPanel):
 
     def succeed(self, outcome: Outcome | Stored) -> str:
         """Add the result, or the preview."""
-        if self._part is None:
-            self._drop_preview()
+        if isinstance(outcome, Previewed):
+            return self._show_preview(outcome)
+        self._drop_preview()
         if isinstance(outcome, Stored):
             self._show_stored(outcome)
             return stored_text(outcome)
-        if self._where is not None and self._part is None:
+        if self._where is not None:
             self.add_layers([layer_data(outcome.results, self._where, outcome.alignment)])
             shifted = outcome.alignment is not None and not outcome.alignment.coincide
             self.register_button.setVisible(shifted)
-        elif self._where is not None and self._part is not None:
-            self._show_preview(preview_data(outcome.known[0], self._where, self._place))
-        first = outcome.known[0]
-        if first.noise_estimated:
-            self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
-        told = verdict(outcome.known, outcome.alignment), blank_text(outcome.blank)
-        text = " ".join(filter(None, told))
-        return text if self._part is None else f"{self._previewed} {text}"
+        return self._told(outcome)
 
     def fail(self, error: Exception) -> None:
         """Tell it; what an earlier preview showed goes, as it would with one that succeeds.
@@ -174,7 +167,7 @@ class UpsamplePanel(PairPanel):
         error : Exception
             What was raised.
         """
-        if self._part is not None:
+        if self._plane is not None:
             self._drop_preview()
         super().fail(error)
 
@@ -239,29 +232,42 @@ class UpsamplePanel(PairPanel):
         try:
             pair, settings = self._pair_and_settings()
             visible = visible_part(pair.guide, self.viewer, pair.levels[1])
-            part = part_to_preview(pair, settings, visible)
+            choose = partial(part_to_preview, pair, settings, visible)
+            choose(LONGEST)  # or tell at once that nothing is visible
         except InputError as error:
             self._drop_preview()
             self.fail(error)
             return
         index, planes = plane_to_preview(pair, self.viewer.dims)
         self.keep_choice()
-        self._where, self._part = self._destination(pair), part
+        self._where, self._plane = self._destination(pair), index
         whole = np.array_equal(visible.ravel(), (0, 0, *np.subtract(pair.guide_grid.shape, 1)))
         self._previewed = f"Preview of the middle of the {'guide' if whole else 'view'}."
-        self._place = preview_place(self._where, index, part.corner)
         operators, asked = self.form.pair.source(), self.runner.told_to_stop
-        steps = previewing(pair, operators, settings, part, planes, cancelled=asked)
+        steps = previewing(pair, operators, settings, choose, planes, cancelled=asked)
         self.start(steps, f"Preview of {pair.target.name}")
 
-    def _show_preview(self, data: LayerData) -> None:
-        """Show a preview where the one before was, if that is still there."""
+    def _show_preview(self, made: Previewed) -> str:
+        """Show a preview where the one before was, if that is still there, and tell of it."""
+        if self._where is None or self._plane is None:
+            return ""
+        place = preview_place(self._where, self._plane, made.corner)
+        data = preview_data(made.known[0], self._where, place)
         layer, layers = self._preview_layer, self.viewer.layers
         if layer is not None and layer in layers and show_again(layer, data):
             layers.move(layers.index(layer), -1)  # to the top, where a new one would lie
         else:
             self._drop_preview()
             (self._preview_layer,) = self.add_layers([data])
+        return f"{self._previewed} {self._told(made)}"
+
+    def _told(self, outcome: Outcome) -> str:
+        """Say what came out, and what the noise is where that was asked."""
+        first = outcome.known[0]
+        if first.noise_estimated:
+            self.form.noise.native.setPlaceholderText(f"estimated: {first.noise:.3g}")
+        told = verdict(outcome.known, outcome.alignment), blank_text(outcome.blank)
+        return " ".join(filter(None, told))
 
     def _drop_preview(self) -> None:
         if self._preview_layer is not None and self._preview_layer in self.viewer.layers:

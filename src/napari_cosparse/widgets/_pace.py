@@ -1,0 +1,86 @@
+"""How much of a preview the machine computes in time."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from math import inf
+from time import perf_counter
+from typing import TypeVar
+
+from napari_cosparse.core.progress import Progress
+
+from ._preview import LONGEST
+
+SECONDS = 1.4  # of computing; with what napari needs to show a layer, two seconds in all
+LEAST = 112  # guide pixels along each axis that are computed on the slowest machine
+TRIED = 5  # iterations that tell how fast the machine is, with what else it does
+GROWTH = 1.4  # power of the side with which the time grows: small parts use the cores less well
+SHARE = 1 / 16  # of a solver's time from the first to the last of these: .054 to .070 of it
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Why a computation was given up.
+
+    Attributes
+    ----------
+    needed : float
+        Seconds that it would have taken.
+    """
+
+    needed: float
+
+    def side(self, seconds: float) -> int:
+        """Tell how much can be computed instead.
+
+        Parameters
+        ----------
+        seconds : float
+            That there are.
+
+        Returns
+        -------
+        int
+            Guide pixels along each axis, `LEAST` to `LONGEST`.
+        """
+        share = min(max(seconds / self.needed, 0.0), 1.0)
+        return max(LEAST, int(LONGEST * share ** (1 / GROWTH)))
+
+
+def unless_slow(
+    steps: Generator[Progress, None, T], seconds: float
+) -> Generator[Progress, None, T | Slow]:
+    """Run a solver to its end, or give it up after a few iterations where it will take too long.
+
+    Parameters
+    ----------
+    steps : generator of Progress
+        The solver; it reports each iteration.
+    seconds : float
+        That it may take.
+
+    Yields
+    ------
+    Progress
+        At each step.
+
+    Returns
+    -------
+    T or Slow
+        What the solver returns, or why it was given up.
+    """
+    done, began = 0, inf
+    while True:
+        try:
+            progress = next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        yield progress
+        done += 1
+        began = min(began, perf_counter())
+        needed = (perf_counter() - began) / SHARE
+        if done == TRIED and needed > seconds:
+            steps.close()
+            return Slow(needed)
