@@ -275,7 +275,7 @@ def test_the_command_line_says_that_it_is_complete(tmp_path, monkeypatch, capsys
         assert f"{name} is complete already, made by this very job; nothing was changed" in told
         assert contents(tmp_path / name) == before
         assert not (tmp_path / f"{name}.partial").exists()
-    other = ", and this very job did not make it (other inputs, parameters or version)"
+    other = ", and this very job did not make it (other inputs, parameters, blocks or version)"
     for more, said in (([], ""), (["--resume", "--blur", "gaussian"], other)):
         assert cli.main([*words, *more]) == 2
         assert f"{name} exists already{said}; --overwrite replaces it" in capsys.readouterr().err

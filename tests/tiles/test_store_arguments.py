@@ -51,6 +51,8 @@ NO_TRANSFORMS = [
         ({"threads": 1.5}, r"threads 1\.5 must be"),
         ({"threads": True}, "threads True must be"),
         ({"memory": 0}, "memory 0 must be a positive number of bytes"),
+        ({"memory": ""}, "memory '' must be a positive number of bytes"),
+        ({"memory": "GB"}, "memory 'GB' must be a positive number of bytes"),
         ({"memory": float("inf")}, "memory inf must be a positive number of bytes"),
         ({"memory": 1000}, r"memory of 1 kB is too little for a block; give at least \d+ MB"),
         ({"memory": 12}, "memory of 12 bytes is too little"),

@@ -6,7 +6,7 @@ import pytest
 from napari_cosparse.core.progress import Progress, drain
 from napari_cosparse.widgets import _pace
 from napari_cosparse.widgets._pace import LEAST, SHARE, TRIED, Slow, unless_slow
-from napari_cosparse.widgets._preview import LONGEST
+from napari_cosparse.widgets._preview_axis import LONGEST
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from napari_cosparse.layers import METADATA_KEY
 from napari_cosparse.widgets import _pace, _preview_job, _upsample
 from napari_cosparse.widgets._job import pair_up, placed, upsampling
 from napari_cosparse.widgets._pace import LEAST
-from napari_cosparse.widgets._preview import AROUND, FEWEST, LONGEST, part_to_preview
+from napari_cosparse.widgets._preview import AROUND, part_to_preview
+from napari_cosparse.widgets._preview_axis import FEWEST, LONGEST
 from napari_cosparse.widgets._preview_job import previewing
 
 SCENE = make_scene((240, 320))

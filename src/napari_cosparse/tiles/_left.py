@@ -132,7 +132,7 @@ def occupied(folder: Path, *, same: bool) -> OccupiedError:
     elif read_job(folder) is None:
         problem = f"{folder} was not made to the end: it does not say which job it is of"
     else:
-        problem = f"{folder} belongs to another job (other inputs, parameters or version)"
+        problem = f"{folder} belongs to another job (other inputs, parameters, blocks or version)"
     return OccupiedError(problem, ways, "choose another output")
 
 

@@ -44,7 +44,8 @@ def as_bytes(memory: int | str) -> int:
         If it is none, or not positive.
     """
     try:
-        number = 0 if isinstance(memory, bool) else int(parse_bytes(memory))
+        said = not isinstance(memory, bool) and any(map(str.isdigit, str(memory)))
+        number = int(parse_bytes(memory)) if said else 0  # dask reads "" as 1 byte, "GB" as 1GB
     except (ValueError, TypeError, OverflowError):
         number = 0
     if number <= 0:

@@ -112,7 +112,9 @@ def taken(output: Path, *, resume: bool) -> OccupiedError:
     """
     problem = f"{output} exists already"
     if resume:
-        problem += ", and this very job did not make it (other inputs, parameters or version)"
+        problem += (
+            ", and this very job did not make it (other inputs, parameters, blocks or version)"
+        )
     return OccupiedError(problem, {"overwrite": "replaces it"}, "choose another name")
 
 

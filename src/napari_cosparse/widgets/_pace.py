@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from napari_cosparse.core.progress import Progress
 
-from ._preview import LONGEST
+from ._preview_axis import LONGEST
 
 SECONDS = 1.4  # of computing; with what napari needs to show a layer, two seconds in all
 LEAST = 112  # guide pixels along each axis that are computed on the slowest machine

@@ -1,7 +1,6 @@
 """Which part of the layers a preview computes, and which of that is shown."""
 
 from dataclasses import dataclass, replace
-from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,11 @@ from napari_cosparse.core.reconstruction import Settings
 from napari_cosparse.layers import match_stacks, shown_plane, steps_of
 
 from ._job import Pair
+from ._preview_axis import LONGEST, NOT_VISIBLE, bounds_of, halo_of, on_samples, stretch
 
-LONGEST = 176  # guide pixels that are computed along each axis: a second or so on two cores
-FEWEST = 4  # samples along LONGEST from which on a part is made of whole samples
-HALO = 4.0  # samples around what is shown that are computed too: the rim would be another one
-HALO_PIXELS = 24, 44  # least and most of that
 AROUND = 32  # samples beyond the part that tell range and noise where the rest is not in memory
 MARGIN = 2.0  # samples beyond the part, of a target that is turned
 BEYOND = 2.5  # samples from a target's last one: so far a run continues it
-ROUNDING = 1e-6  # pixels
-
-NOT_VISIBLE = "No part of target and guide is visible; zoom to where both lie."
 
 Window = tuple[slice, slice]
 Index = tuple[int, ...]
@@ -114,9 +107,9 @@ def part_to_preview(
         n, m = pair.guide_grid.shape[axis], pair.target_grid.shape[axis]
         last = start + (m - 1) * d
         low, high = max(visible[0, axis], start - d / 2), min(visible[1, axis], last + d / 2)
-        bounds, halo = _bounds(start - BEYOND * d, last + BEYOND * d, n), _halo(d, longest)
-        middle, solved = _stretch(low, high, halo, bounds, longest)
-        samples, pixels = _straight(solved, d, start, (m, n), whole=halo > 0)
+        bounds, halo = bounds_of(start - BEYOND * d, last + BEYOND * d, n), halo_of(d, longest)
+        middle, solved = stretch(low, high, halo, bounds, longest)
+        samples, pixels = on_samples(solved, d, start, (m, n), whole=halo > 0)
         ours.append(samples)
         theirs.append(pixels)
         shown.append(middle if halo else pixels)
@@ -151,68 +144,6 @@ def plane_to_preview(pair: Pair, dims: Dims) -> tuple[Index, tuple[Index, Index]
     return index, next(planes for place, planes in places if place == index)
 
 
-def _halo(d: float, longest: int) -> int:
-    """Pixels around what is shown that are computed too; none where samples are too wide."""
-    if d * FEWEST > longest:
-        return 0
-    least, most = HALO_PIXELS
-    return ceil(min(max(least, HALO * d), most, longest / 4))
-
-
-def _bounds(low: float, high: float, count: int) -> tuple[int, int]:
-    """Pixels that a run computes along an axis, half open."""
-    return max(0, ceil(low - ROUNDING)), min(count, floor(high + ROUNDING) + 1)
-
-
-def _stretch(
-    low: float, high: float, halo: int, bounds: tuple[int, int], longest: int
-) -> tuple[slice, slice]:
-    """Choose the pixels of an axis that are shown, and those that are computed with their halo.
-
-    All that is visible is shown where the whole can be computed at once, else its middle.
-    """
-    first, last = bounds
-    fits = last - first <= longest
-    low, high = max(low, first), min(high, last - 1.0)
-    most = longest if fits else longest - 2 * halo
-    middle, half = (low + high) / 2, min(high - low, most - 1) / 2
-    if half <= 0:
-        raise InputError(NOT_VISIBLE)
-    shown = slice(max(first, floor(middle - half)), min(last - 1, ceil(middle + half)) + 1)
-    if fits and halo:
-        return shown, slice(first, last)
-    return shown, slice(max(first, shown.start - halo), min(last, shown.stop + halo))
-
-
-def _straight(
-    pixels: slice, d: float, start: float, counts: tuple[int, int], *, whole: bool
-) -> tuple[slice, slice]:
-    """Choose samples and pixels of an axis that lie on one another.
-
-    A sample of which a part lies beside the pixels costs the solver its direct way, and says less.
-    So the pixels are those of whole samples; where samples are too wide for that, they are as many
-    as can be computed, and samples count whose middle is at most half a sample away.
-    """
-    m, n = counts
-    if not whole:
-        pixels, far = _at_least(ceil(d), pixels, n), max(d / 2, 0.5)
-        first = max(0, floor((pixels.start - far - start) / d) + 1)
-        last = min(m, ceil((pixels.stop - 1 + far - start) / d))
-        return slice(first, last), pixels
-    first = max(0, floor((pixels.start - 0.5 - start) / d + 0.5 + ROUNDING))
-    last = min(m, ceil((pixels.stop - 0.5 - start) / d + 0.5 - ROUNDING))
-    begin = max(0, floor(start + (first - 0.5) * d + 0.5 + ROUNDING))
-    end = min(n, ceil(start + (last - 0.5) * d + 0.5 - ROUNDING))
-    wider = slice(min(begin, pixels.start), max(end, pixels.stop))
-    return slice(first, last), _at_least(ceil(d), wider, n)
-
-
-def _at_least(length: int, pixels: slice, count: int) -> slice:
-    """Lengthen a stretch of pixels where it is shorter than one sample."""
-    begin = max(0, min(pixels.start, count - length))
-    return slice(begin, max(pixels.stop, min(count, begin + length)))
-
-
 def _turned(
     pair: Pair,
     settings: Settings,
@@ -224,11 +155,11 @@ def _turned(
     samples, back = np.array(pair.target_grid.shape), np.linalg.inv(transform).astype(np.float64)
     ends = _corners([(-0.5, m - 0.5) for m in samples], back)
     most = _corners([(-BEYOND, m - 1 + BEYOND) for m in samples], back)
-    halo, shown, theirs = _halo(max(steps_of(transform)), longest), [], []
+    halo, shown, theirs = halo_of(max(steps_of(transform)), longest), [], []
     for axis, n in enumerate(pair.guide_grid.shape):
         least, last = max(visible[0, axis], ends[0, axis]), min(visible[1, axis], ends[1, axis])
-        bounds = _bounds(most[0, axis], most[1, axis], n)
-        middle, solved = _stretch(least, last, halo, bounds, longest)
+        bounds = bounds_of(most[0, axis], most[1, axis], n)
+        middle, solved = stretch(least, last, halo, bounds, longest)
         shown.append(middle)
         theirs.append(solved)
     near = _corners([(part.start, part.stop - 1) for part in theirs], transform)

@@ -31,7 +31,8 @@ from napari_cosparse.tiles import known_samples, measure_whole, threaded_map
 from ._configure import threads
 from ._job import Outcome, Pair
 from ._pace import LEAST, SECONDS, Slow, unless_slow
-from ._preview import LONGEST, Index, Part
+from ._preview import Index, Part
+from ._preview_axis import LONGEST
 from ._runner import Steps
 
 

@@ -31,7 +31,8 @@ from ._handover import open_register
 from ._job import Outcome, Pair, pair_up, placed, upsampling
 from ._output import choose_output, propose_store
 from ._pair_panel import PairPanel
-from ._preview import LONGEST, Index, part_to_preview, plane_to_preview
+from ._preview import Index, part_to_preview, plane_to_preview
+from ._preview_axis import LONGEST
 from ._preview_job import Previewed, previewing
 from ._runner import Steps
 from ._script import store_script, upsample_script
