@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from napari_cosparse.core.reconstruction import degrade
+from napari_cosparse.core.reconstruction import Settings, degrade, measure
 from napari_cosparse.core.reconstruction._noise import estimate_noise
 from napari_cosparse.core.reconstruction._scale import scale_target
+from napari_cosparse.io import load_operators
 
 
 def estimate(image, known=None):
@@ -108,3 +109,38 @@ def test_images_that_say_nothing_have_no_noise(shape):
 def test_image_without_a_whole_neighbourhood_has_no_noise():
     known = np.indices((30, 30)).sum(0) % 2 == 0
     assert estimate(np.random.default_rng(0).normal(0, 1, (30, 30)), known) == 0.0
+
+
+def stripes(period, std):
+    """Bands in all blocks of the quiet parts' size, and noise of a part of their height."""
+    rows, columns = np.indices((256, 256))
+    bands = ((rows + columns) % period < 0.4 * period).astype(float)
+    return degrade(bands, 4) + np.random.default_rng(2).normal(0, std, (64, 64))
+
+
+@pytest.mark.parametrize("period", [61, 80])
+@pytest.mark.parametrize("masked", [False, True])
+def test_edges_in_all_parts_are_no_noise(period, masked):
+    """They made it 10 % of the bands' height and more, whatever it was."""
+    known = np.ones((64, 64), bool)
+    if masked:
+        known = np.hypot(*(np.indices((64, 64)) - 25)) < 18
+    assert estimate(stripes(period, 0), known) == 0.0
+    assert 0.01 < estimate(stripes(period, 0.02), known) < 0.07
+
+
+def test_large_holes_do_not_change_how_much_samples_are_trusted():
+    """Single ones that are missing do: there are fewer samples for as many pixels."""
+    pair, settings = load_operators("differences"), Settings(noise=0.1)
+    image = pieces((64, 64))
+
+    def density(known):
+        target = np.where(known, image, np.nan)
+        return measure(target, None, pair, settings, (4.0, 4.0), map).density
+
+    whole = density(np.ones((64, 64), bool))
+    hole = np.hypot(*(np.indices((64, 64)) - 31.5)) > 20
+    assert density(hole) == pytest.approx(whole, rel=0.02)
+    assert density(~hole) == pytest.approx(whole, rel=0.02)
+    rows, columns = np.indices((64, 64))
+    assert density((rows + columns) % 2 == 0) == pytest.approx(2 * whole, rel=0.02)

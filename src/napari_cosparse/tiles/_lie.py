@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from napari_cosparse.core.reconstruction import Scalars, Settings
+from napari_cosparse.core.reconstruction import Scalars, Settings, without_gaps
 
 from ._plan import Span
 
@@ -121,28 +122,25 @@ def count_on_guide(
 def spread_over(
     whole: Scalars,
     known: NDArray[np.bool_],
-    factor: tuple[float, float],
-    pixels: float,
-    near: int,
+    responses: float,
+    count: Callable[[NDArray[np.bool_]], int],
 ) -> Scalars:
-    """Correct how many pixels there are for each known sample; `measure` knows no guide.
+    """Correct how many responses there are for each known sample; `measure` knows no guide.
 
     Parameters
     ----------
     whole : Scalars
         What `measure` gave.
-    known : ndarray of bool, any shape
-        Which of the samples that it was given count.
-    factor : tuple of float
-        Distances of two samples, in guide pixels.
-    pixels : float
-        Of the guide, that the target covers.
-    near : int
-        Known samples that lie on the guide.
+    known : ndarray, shape (m1, m2), bool
+        Which samples count.
+    responses : float
+        Weighted responses at the pixels of the guide that the target covers.
+    count : callable
+        Counts the samples of a mask that lie on the guide.
 
     Returns
     -------
     Scalars
     """
-    each = factor[0] * factor[1] * known.size / np.count_nonzero(known)
-    return replace(whole, density=whole.density / each * pixels / max(1, near))
+    share = count(without_gaps(known)) / max(1, count(np.ones_like(known)))
+    return replace(whole, density=responses * share / max(1, count(known)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 
 import numpy as np
 
 from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.planes import plane_name, plane_of_all
 from napari_cosparse.core.progress import Progress, reported
-from napari_cosparse.core.reconstruction import Scalars, nothing_known
+from napari_cosparse.core.reconstruction import Scalars, groups_for, nothing_known
 
 from ._lie import block_samples, count_on_guide, spread_over
 from ._look import Looked, known_samples, look_at_guide, look_at_target, scalars_of
@@ -79,8 +80,9 @@ def _scalars(work: Work, plane: Looked, guide: tuple[float, float] | None) -> Sc
     whole = scalars_of(plane, guide, work.operators, work.settings, work.factor, map_)
     if work.turned is None or whole is None or plane.samples.shape != work.target.plane:
         return whole
-    near = count_on_guide(plane.known, work.turned, work.guide.plane)
-    return spread_over(whole, plane.known, work.factor, work.pixels, near)
+    responses = groups_for(work.operators, work.factor).weight_sum * work.pixels
+    count = partial(count_on_guide, turned=work.turned, guide=work.guide.plane)
+    return spread_over(whole, plane.known, responses, count)
 
 
 def _check_known(work: Work, found: list[Found]) -> None:

@@ -13,6 +13,7 @@ from napari_cosparse.core.operators import OperatorPair
 from napari_cosparse.core.reconstruction import (
     Scalars,
     Settings,
+    groups_for,
     guide_planes,
     guide_range,
     measure,
@@ -66,12 +67,14 @@ def measure_whole(
     if not known_samples(seen, settings.invalid).any():
         seen = target
     whole = measure(seen, span, operators, settings, sampling.factor, map_)
-    if settings.transform is None or coverage.turned is None:
-        near = int(np.count_nonzero(known & sampling.inside))
-    else:
-        near = count_on_guide(known, settings.transform, guide.shape[:2])
-    counted = known_samples(seen, settings.invalid)
-    return spread_over(whole, counted, sampling.factor, coverage.pixels, near)
+    responses = groups_for(operators, sampling.factor).weight_sum * coverage.pixels
+
+    def count(mask: NDArray[np.bool_]) -> int:
+        if settings.transform is None or coverage.turned is None:
+            return int(np.count_nonzero(mask & sampling.inside))
+        return count_on_guide(mask, settings.transform, guide.shape[:2])
+
+    return spread_over(whole, known, responses, count)
 
 
 def _pieces(image: NDArray[Any]) -> NDArray[Any]:

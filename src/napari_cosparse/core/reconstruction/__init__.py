@@ -7,8 +7,9 @@ from ._guide import gray_values, guide_planes, guide_range
 from ._interpolate import bicubic
 from ._place import place, straighten
 from ._placing import choose_factor, sampling_operator
+from ._recipe import groups_for
 from ._sampling import SamplingOperator
-from ._scalars import Scalars, measure
+from ._scalars import Scalars, measure, without_gaps
 from ._scale import nothing_known
 from ._settings import Settings
 from ._upsample import upsample, upsample_steps
@@ -28,6 +29,7 @@ __all__ = [
     "choose_factor",
     "degrade",
     "gray_values",
+    "groups_for",
     "guide_planes",
     "guide_range",
     "measure",
@@ -37,4 +39,5 @@ __all__ = [
     "straighten",
     "upsample",
     "upsample_steps",
+    "without_gaps",
 ]

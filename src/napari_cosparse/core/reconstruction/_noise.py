@@ -12,12 +12,17 @@ MASK = np.array([[1.0, -2.0, 1.0], [-2.0, 4.0, -2.0], [1.0, -2.0, 1.0]]) / 6.0
 BLOCK = 8
 QUANTILE = 0.05
 LEAST_BLOCKS = 12
+# Where all blocks hold edges, the smallest residuals of each still tell the noise; they say less
+# exactly, and so count only where they say clearly less: on white noise they do not.
+CALM_SHARE = 0.25
+CLEARLY_LESS = 0.65
 # Images with fewer blocks: a low quantile of the absolute values, since edges are everywhere.
 SMALL_QUANTILE = 0.25
 QUIET_SHARE = 0.75
-# What these are for unit white noise: the quantile of the blocks' RMS, the quantile of the
-# absolute values.
+# What these are for unit white noise: the quantile of the blocks' RMS, that of the RMS of their
+# smallest residuals, the quantile of the absolute values.
 QUANTILE_OF_BLOCKS = 0.75
+QUANTILE_OF_CALM = 0.116
 QUANTILE_OF_ABSOLUTES = 0.3186
 # Below this share of the range samples count as exact.
 FLOOR = 0.002
@@ -31,7 +36,8 @@ def estimate_noise(
     """Estimate the standard deviation of white noise in a piecewise smooth image.
 
     The quietest small blocks decide, so that edges and texture do not count as
-    noise; rounding to a lattice (integer types) does not either.
+    noise, and where edges are in all of them their quietest samples; rounding to a
+    lattice (integer types) does not count either.
 
     Parameters
     ----------
@@ -65,16 +71,28 @@ def _quiet_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> tu
 
     def blocks(image: NDArray[np.generic]) -> NDArray[np.float64]:
         cut = image[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
-        means: NDArray[np.float64] = cut.astype(np.float64).mean((1, 3)).ravel()
-        return means
+        return cut.swapaxes(1, 2).reshape(-1, BLOCK**2).astype(np.float64)
 
-    share = blocks(usable) if height and width else np.zeros(0)
-    full = share > 0.5
+    known = blocks(usable)
+    full = known.mean(1) > 0.5
     if full.sum() < LEAST_BLOCKS:
         return _small_level(np.abs(residual[usable]))
-    power = blocks(np.where(usable, residual, 0.0) ** 2)[full] / share[full]
+    known, squares = known[full], blocks(residual)[full] ** 2
+    power = (squares * known).sum(1) / known.sum(1)
     rms = float(np.sqrt(np.quantile(power, QUANTILE)))
-    return rms / QUANTILE_OF_BLOCKS, rms
+    level, calm = rms / QUANTILE_OF_BLOCKS, _calm_level(squares, known)
+    if calm < CLEARLY_LESS * level:
+        return calm, calm * QUANTILE_OF_BLOCKS
+    return level, rms
+
+
+def _calm_level(squares: NDArray[np.float64], known: NDArray[np.float64]) -> float:
+    """Noise level by the smallest residuals of each block, one row each."""
+    count = np.ceil(CALM_SHARE * known.sum(1, keepdims=True))
+    smallest = np.sort(np.where(known > 0, squares, np.inf), 1)
+    counts = np.arange(smallest.shape[1]) < count
+    power = np.where(counts, smallest, 0.0).sum(1) / count[:, 0]
+    return float(np.sqrt(np.quantile(power, QUANTILE))) / QUANTILE_OF_CALM
 
 
 def _small_level(values: NDArray[np.float64]) -> tuple[float, float]:

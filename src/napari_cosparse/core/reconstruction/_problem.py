@@ -16,7 +16,7 @@ from ._fidelity import ExactFidelity, SoftFidelity
 from ._interpolate import bicubic, fill_nearest
 from ._prior import Prior
 from ._sampling_protocol import Sampling
-from ._scalars import Scalars
+from ._scalars import Scalars, without_gaps
 from ._scale import Scaled
 
 T = TypeVar("T")
@@ -91,10 +91,12 @@ class Problem:
 
     @cached_property
     def density(self) -> float:
-        """K / m of the contract: weighted responses for each known sample."""
+        """K / m of the contract: weighted responses for each known sample, as `Scalars` has it."""
         if self.whole is not None:
             return self.whole.density
-        return self.responses / float(np.count_nonzero(self.weights))
+        known, inside = self.weights > 0, self.sampling.inside
+        share = np.count_nonzero(without_gaps(known) & inside) / np.count_nonzero(inside)
+        return self.responses * share / np.count_nonzero(known)
 
     def excess(self, image: Plane, slack: float = 0.0) -> Plane:
         """How far each pixel lies outside the bounds, with its sign.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter, minimum_filter
 
 from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.operators import OperatorPair
@@ -15,6 +17,8 @@ from ._noise import FLOOR, estimate_noise
 from ._recipe import groups_for
 from ._scale import Scaled, Unit, scale_target
 from ._settings import Settings
+
+GAP = 4  # samples; wider holes say nothing of how much to trust the samples around them
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class Scalars:
     guide : tuple of float, or None
         Low end and range of the guide; None if it is left out or constant.
     density : float
-        K / m of the contract's noisy cost: weighted responses for each known sample.
+        K / m of the contract's noisy cost: weighted responses, where known samples have a say, for
+        each of these.
     """
 
     unit: Unit
@@ -119,8 +124,30 @@ def measure(
         limits=(float(known.min()), float(known.max())),
         noise=once(map_, noise_of, scaled, settings.noise),
         guide=guide if settings.guided else None,
-        density=pixels * scaled.known.size / known.size,
+        density=pixels * without_gaps(scaled.known).sum() / known.size,
     )
+
+
+def without_gaps(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell where known samples have a say: among them, that is, but not in large holes.
+
+    Pixels far from all of them are filled, but are no reason to trust the others more.
+
+    Parameters
+    ----------
+    known : ndarray, shape (m1, m2), bool
+        Samples that are known.
+
+    Returns
+    -------
+    ndarray, shape (m1, m2), bool
+        These, and gaps between them of up to `GAP` rows or columns.
+    """
+    if known.all():
+        return known
+    wider = np.pad(known, GAP).astype(np.uint8)  # what lies outside is no gap
+    closed = minimum_filter(maximum_filter(wider, GAP + 1), GAP + 1)
+    return closed[GAP:-GAP, GAP:-GAP].astype(bool)
 
 
 def noise_of(scaled: Scaled, noise: float | None) -> float:
