@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from napari.layers import Image
 
+from napari_cosparse.core.errors import InputError
 from napari_cosparse.core.progress import drain
 from napari_cosparse.core.reconstruction import Settings, place
 from napari_cosparse.io import make_scene
@@ -18,7 +19,7 @@ from napari_cosparse.widgets import _pace, _preview_job, _upsample
 from napari_cosparse.widgets._job import pair_up, placed, upsampling
 from napari_cosparse.widgets._pace import LEAST
 from napari_cosparse.widgets._preview import AROUND, part_to_preview
-from napari_cosparse.widgets._preview_axis import FEWEST, LONGEST
+from napari_cosparse.widgets._preview_axis import FEWEST, LONGEST, NOT_VISIBLE, room_of
 from napari_cosparse.widgets._preview_job import previewing
 
 SCENE = make_scene((240, 320))
@@ -48,7 +49,8 @@ def test_samples_of_a_part_lie_on_its_pixels(factor, start, low, length, longest
     assert 0 <= rows.start < rows.stop <= target[0]
     assert 0 <= pixels.start <= shown.start < shown.stop <= pixels.stop <= guide[0]
     size = pixels.stop - pixels.start, rows.stop - rows.start
-    most = longest + 2 * factor if factor * FEWEST <= longest else max(longest, factor)
+    room = room_of(factor, longest)
+    most = room + 2 * factor if factor * FEWEST <= room else max(room, factor)
     assert factor <= size[0] <= most + 4
     _, sampling = place((size[0],) * 2, (size[1],) * 2, part.settings)
     cut = pixels.start > 0 and pixels.stop < guide[0]
@@ -62,7 +64,7 @@ def test_samples_of_a_part_lie_on_its_pixels(factor, start, low, length, longest
 
 
 @given(
-    factor=st.floats(1, 27),
+    factor=st.floats(1, 43),
     degrees=st.floats(-180, 180),
     low=st.floats(200, 500),
     length=st.floats(20, 300),
@@ -79,13 +81,56 @@ def test_what_is_shown_has_a_halo_on_all_sides(factor, degrees, low, length, lon
     corners = [[low] * 2, [low + length] * 2]
     part = part_to_preview(pair_of((900, 900), (samples,) * 2), settings, corners, longest)
     for inner, outer, seen in zip(part.shown, part.guide, np.transpose(corners), strict=True):
-        halo = min(max(24, 4 * factor), 44, longest / 4)
+        room = room_of(factor, longest)
+        halo = min(max(24, 4 * factor), 44, room / 4)
         assert inner.start - outer.start >= halo - 1
         assert outer.stop - inner.stop >= halo - 1
-        assert outer.stop - outer.start <= longest + 2
+        assert outer.stop - outer.start <= room + 2
         assert inner.start >= seen[0] - 1
         assert inner.stop <= seen[1] + 2
     assert part.corner == (part.shown[0].start, part.shown[1].start)
+
+
+@given(
+    factor=st.floats(1.5, 60),
+    degrees=st.floats(-180, 180),
+    samples=st.tuples(st.integers(4, 60), st.integers(4, 60)),
+    middle=st.tuples(st.floats(0, 600), st.floats(0, 800)),
+    low=st.tuples(st.floats(-100, 500), st.floats(-100, 700)),
+    length=st.floats(20, 500),
+    longest=st.integers(LEAST, LONGEST),
+)
+def test_part_of_a_turned_target_is_one_that_the_core_takes(
+    factor, degrees, samples, middle, low, length, longest
+):
+    """Where its extent is in view it may be out of view itself; that is told in plain words."""
+    angle, matrix = np.deg2rad(degrees), np.eye(3)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    matrix[:2, :2] = factor * turn
+    matrix[:2, 2] = np.subtract(middle, matrix[:2, :2] @ (np.subtract(samples, 1) / 2))
+    settings = Settings(transform=np.linalg.inv(matrix))
+    corners = np.stack([low, np.add(low, length)])
+    try:
+        part = part_to_preview(pair_of((600, 800), samples), settings, corners, longest)
+    except InputError as error:
+        assert str(error) == NOT_VISIBLE  # noqa: PT017 either is right
+        return
+    size = [[side.stop - side.start for side in window] for window in (part.guide, part.target)]
+    place(tuple(size[0]), tuple(size[1]), part.settings)
+
+
+@pytest.mark.parametrize("longest", [LEAST, LONGEST])
+def test_view_whose_middle_is_beside_a_turned_target(longest):
+    """Its corner is in view: that is previewed."""
+    turn = np.array([[1, -1], [1, 1]]) / np.sqrt(2)
+    matrix = np.eye(3)
+    matrix[:2, :2] = turn / 8
+    matrix[:2, 2] = 24.5 - matrix[:2, :2] @ (300, 400)
+    settings, corners = Settings(transform=matrix), [[0, 100], [160, 400]]
+    part = part_to_preview(pair_of((600, 800), (50, 50)), settings, corners, longest)
+    rows, columns = (np.mean([side.start, side.stop - 1]) for side in part.shown)
+    assert ((matrix @ (rows, columns, 1))[:2] > -0.5).all()
+    assert part.shown[0].stop <= 162
 
 
 def lay(degrees, noise, step=8):

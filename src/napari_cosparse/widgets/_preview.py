@@ -1,6 +1,7 @@
 """Which part of the layers a preview computes, and which of that is shown."""
 
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,20 @@ from napari_cosparse.core.reconstruction import Settings
 from napari_cosparse.layers import match_stacks, shown_plane, steps_of
 
 from ._job import Pair
-from ._preview_axis import LONGEST, NOT_VISIBLE, bounds_of, halo_of, on_samples, stretch
+from ._preview_axis import (
+    LONGEST,
+    NOT_VISIBLE,
+    at_least,
+    bounds_of,
+    halo_of,
+    on_samples,
+    room_of,
+    stretch,
+)
 
 AROUND = 32  # samples beyond the part that tell range and noise where the rest is not in memory
 MARGIN = 2.0  # samples beyond the part, of a target that is turned
+GRID = 65  # places along each axis at which a turned target is looked for
 BEYOND = 2.5  # samples from a target's last one: so far a run continues it
 
 Window = tuple[slice, slice]
@@ -107,8 +118,9 @@ def part_to_preview(
         n, m = pair.guide_grid.shape[axis], pair.target_grid.shape[axis]
         last = start + (m - 1) * d
         low, high = max(visible[0, axis], start - d / 2), min(visible[1, axis], last + d / 2)
-        bounds, halo = bounds_of(start - BEYOND * d, last + BEYOND * d, n), halo_of(d, longest)
-        middle, solved = stretch(low, high, halo, bounds, longest)
+        room = room_of(d, longest)
+        bounds, halo = bounds_of(start - BEYOND * d, last + BEYOND * d, n), halo_of(d, room)
+        middle, solved = stretch(low, high, halo, bounds, room)
         samples, pixels = on_samples(solved, d, start, (m, n), whole=halo > 0)
         ours.append(samples)
         theirs.append(pixels)
@@ -152,26 +164,68 @@ def _turned(
     longest: int,
 ) -> Part:
     """Choose a part of a target that is turned: the samples around the guide's part."""
-    samples, back = np.array(pair.target_grid.shape), np.linalg.inv(transform).astype(np.float64)
+    samples, guide = np.array(pair.target_grid.shape), pair.guide_grid.shape
+    back = np.linalg.inv(transform).astype(np.float64)
     ends = _corners([(-0.5, m - 0.5) for m in samples], back)
+    ends = np.stack([np.maximum(ends[0], 0), np.minimum(ends[1], np.subtract(guide, 1))])
+    seen = np.stack([np.maximum(visible[0], ends[0]), np.minimum(visible[1], ends[1])])
+    d = max(steps_of(transform))
+    room = room_of(d, longest)
+    halo, shown, theirs = halo_of(d, room), [], []
+    seen = _on_target(seen, transform, samples, room - 2 * halo)
     most = _corners([(-BEYOND, m - 1 + BEYOND) for m in samples], back)
-    halo, shown, theirs = halo_of(max(steps_of(transform)), longest), [], []
-    for axis, n in enumerate(pair.guide_grid.shape):
-        least, last = max(visible[0, axis], ends[0, axis]), min(visible[1, axis], ends[1, axis])
+    for axis, n in enumerate(guide):
         bounds = bounds_of(most[0, axis], most[1, axis], n)
-        middle, solved = stretch(least, last, halo, bounds, longest)
+        middle, solved = stretch(seen[0, axis], seen[1, axis], halo, bounds, room)
         shown.append(middle)
-        theirs.append(solved)
+        theirs.append(at_least(ceil(d), solved, n))
     near = _corners([(part.start, part.stop - 1) for part in theirs], transform)
     low = np.clip(np.floor(near[0] - MARGIN), 0, samples).astype(int)
     high = np.clip(np.ceil(near[1] + MARGIN) + 1, low, samples).astype(int)
-    if (high == low).any():
+    if not _any_sample(low, high, back, theirs):
         raise InputError(NOT_VISIBLE)
     to_part, from_part = np.eye(3), np.eye(3)
     to_part[:2, 2], from_part[:2, 2] = -low, [part.start for part in theirs]
     moved = replace(settings, transform=to_part @ transform @ from_part)
     ours = slice(int(low[0]), int(high[0])), slice(int(low[1]), int(high[1]))
     return Part(ours, (theirs[0], theirs[1]), (shown[0], shown[1]), moved)
+
+
+def _on_target(
+    visible: NDArray[np.float64],
+    transform: NDArray[np.float64],
+    samples: NDArray[np.int_],
+    length: int,
+) -> NDArray[np.float64]:
+    """Narrow what is visible to a length about a place on the target, if its middle is beside."""
+
+    def are_on(places: NDArray[np.float64]) -> NDArray[np.bool_]:
+        there = places @ transform[:2, :2].T + transform[:2, 2]
+        return np.asarray(((there > -0.5) & (there < samples - 0.5)).all(-1))
+
+    low, high = visible
+    if (high <= low).any():
+        raise InputError(NOT_VISIBLE)
+    if are_on((low + high) / 2):
+        return visible
+    places = np.stack(np.meshgrid(*np.linspace(low, high, GRID).T), -1).reshape(-1, 2)
+    places = places[are_on(places)]
+    if not len(places):
+        raise InputError(NOT_VISIBLE)
+    middle = places[np.argmin(((places - places.mean(0)) ** 2).sum(1))]
+    around: NDArray[np.float64] = np.clip([middle - length / 2, middle + length / 2], low, high)
+    return around
+
+
+def _any_sample(
+    low: NDArray[np.int_], high: NDArray[np.int_], back: NDArray[np.float64], pixels: list[slice]
+) -> bool:
+    """Whether the middle of one of the samples lies on the pixels, as the core asks."""
+    index = [np.arange(first, stop) for first, stop in zip(low, high, strict=True)]
+    places = np.stack(np.meshgrid(*index, indexing="ij"), -1)
+    places = places @ back[:2, :2].T + back[:2, 2]
+    starts, stops = np.array([(part.start, part.stop) for part in pixels]).T
+    return bool(((places > starts - 0.5) & (places < stops - 0.5)).all(-1).any())
 
 
 def _corners(ends: list[tuple[float, float]], matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -34,6 +34,24 @@ def halo_of(d: float, longest: int) -> int:
     return ceil(min(max(least, HALO * d), most, longest / 4))
 
 
+def room_of(d: float, longest: int) -> int:
+    """Tell how many guide pixels are computed along an axis where there is time for some.
+
+    Parameters
+    ----------
+    d : float
+        Distance of two samples, in guide pixels.
+    longest : int
+        Guide pixels that there is time for.
+
+    Returns
+    -------
+    int
+        As many, or those of `FEWEST` samples: with fewer the preview would be a rougher one.
+    """
+    return max(longest, ceil(FEWEST * d)) if FEWEST * d <= LONGEST else longest
+
+
 def bounds_of(low: float, high: float, count: int) -> tuple[int, int]:
     """Find the pixels that a run computes along an axis.
 
@@ -122,7 +140,7 @@ def on_samples(
     """
     m, n = counts
     if not whole:
-        pixels, far = _at_least(ceil(d), pixels, n), max(d / 2, 0.5)
+        pixels, far = at_least(ceil(d), pixels, n), max(d / 2, 0.5)
         first = max(0, floor((pixels.start - far - start) / d) + 1)
         last = min(m, ceil((pixels.stop - 1 + far - start) / d))
         return slice(first, last), pixels
@@ -131,10 +149,25 @@ def on_samples(
     begin = max(0, floor(start + (first - 0.5) * d + 0.5 + ROUNDING))
     end = min(n, ceil(start + (last - 0.5) * d + 0.5 - ROUNDING))
     wider = slice(min(begin, pixels.start), max(end, pixels.stop))
-    return slice(first, last), _at_least(ceil(d), wider, n)
+    return slice(first, last), at_least(ceil(d), wider, n)
 
 
-def _at_least(length: int, pixels: slice, count: int) -> slice:
-    """Lengthen a stretch of pixels where it is shorter than one sample."""
+def at_least(length: int, pixels: slice, count: int) -> slice:
+    """Lengthen a stretch of pixels where it is shorter than one sample.
+
+    Parameters
+    ----------
+    length : int
+        Pixels of a sample.
+    pixels : slice
+        Those to compute.
+    count : int
+        The guide's pixels.
+
+    Returns
+    -------
+    slice
+        As many, where the guide has them.
+    """
     begin = max(0, min(pixels.start, count - length))
     return slice(begin, max(pixels.stop, min(count, begin + length)))

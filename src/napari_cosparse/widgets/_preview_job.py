@@ -1,6 +1,7 @@
 """A preview: a part of the layers, computed as a run computes the whole."""
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -108,11 +109,16 @@ def previewing(
             images, own = (cut.samples, cut.guide), cut.part.settings
             return upsample_steps(*images, bank, own, map_=parallel, whole=whole, corner=at)
 
+        def smaller(side: int) -> _Cut | None:
+            with suppress(InputError):  # it may lie beside a target that is turned
+                return _read(pair, settings, planes, choose(side))
+            return None
+
         left = began + SECONDS - perf_counter() if max(cut.guide.shape[:2]) > LEAST else inf
         made = yield from unless_slow(solving(cut), left)
         if isinstance(made, Slow):
             side = made.side(began + SECONDS - perf_counter())
-            cut = _read(pair, settings, planes, choose(side)) or cut
+            cut = smaller(side) or cut
             made = yield from solving(cut)
         shown = replace(made, image=cut.part.cut(made.image))
         return Previewed((shown,), None, (shown,), (), cut.part.corner)
