@@ -2,7 +2,7 @@
 
 A generated scene of 512 x 640 pixels, targets at factors 2 to 16, straight and turned by 58
 degrees, without noise and with 2 % of the range; previews of the middle on fast and slow machines
-(176, 144 and 112 guide pixels a side are computed). Printed are the pixels shown, the RMS of the
+(from 176 down to 96 guide pixels a side are computed). Printed are the pixels shown, the RMS of the
 difference, and what 99 % of the pixels stay below, both in percent of the range. The exit code is
 1 if an RMS is not below .9 %. Ten minutes on two cores; no window is opened.
 """

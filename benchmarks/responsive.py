@@ -87,7 +87,7 @@ def upsample(options: argparse.Namespace) -> list[bool]:
     camera = viewer.scene.camera if hasattr(viewer, "scene") else viewer.camera  # before 0.9
     camera.zoom *= 6
     spin(1.0)
-    lines = [previewed(panel, "the first preview of the visible region, s")]
+    lines = [previewed(panel, "first preview of the visible region, s")]
     noise = np.random.default_rng(0).normal(0, 0.02 * np.ptp(low), low.shape)
     viewer.layers["depth"].data = (low + noise).astype(low.dtype)
     lines.append(previewed(panel, "of a noisy target, s"))
@@ -115,7 +115,10 @@ def previewed(panel: Any, name: str) -> bool:  # noqa: ANN401
     begin = perf_counter()
     panel.preview_button.click()
     wait(panel)
-    return told(name, perf_counter() - begin, MOST_PREVIEW)
+    seconds, layer = perf_counter() - begin, panel.viewer.layers[-1]
+    if not layer.name.endswith("preview"):
+        raise SystemExit(f"no preview: {panel.message.text()}")
+    return told(f"{name}, {layer.data.shape[0]} pixels a side", seconds, MOST_PREVIEW)
 
 
 def register(options: argparse.Namespace) -> list[bool]:

@@ -191,11 +191,27 @@ def test_slow_machine_shows_less_of_the_same(hidden, monkeypatch):
     monkeypatch.setattr(_pace, "LEAST", 20)
     monkeypatch.setattr(_preview_job, "SECONDS", 0.0)
     made = drain(previewing(pair, "intensity-depth", settings, choose, ((), ()))())
-    assert asked == [LONGEST, 20]
+    assert asked == [LONGEST, 20, 20]
     part = choose(LONGEST if hidden else 20)
     assert made.corner == part.corner
     alone = drain(previewing(pair, "intensity-depth", settings, lambda _: part, ((), ()))())
     np.testing.assert_array_equal(made.known[0].image, alone.known[0].image)
+
+
+def test_preview_that_cannot_be_smaller_is_not_begun_again(monkeypatch):
+    pair, _ = lay(0, 0.0)
+    settings, asked = placed(pair, Settings()), []
+
+    def choose(longest):
+        asked.append(longest)
+        if longest < LONGEST:
+            raise InputError(NOT_VISIBLE)  # as of a turned target, of which a corner is in view
+        return part_to_preview(pair, settings, [[100, 140], [140, 180]], longest)
+
+    monkeypatch.setattr(_preview_job, "SECONDS", 0.0)
+    steps = list(previewing(pair, "intensity-depth", settings, choose, ((), ()))())
+    assert asked == [LONGEST, LEAST]
+    assert len({step.step for step in steps}) == len(steps) - 1  # but for the two before the first
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from napari_cosparse.core.progress import Progress
 
 from ._preview_axis import LONGEST
 
-SECONDS = 1.4  # of computing; with what napari needs to show a layer, two seconds in all
-LEAST = 112  # guide pixels along each axis that are computed on the slowest machine
-TRIED = 5  # iterations that tell how fast the machine is, with what else it does
+SECONDS = 1.6  # of computing; with what napari needs to show a layer, two seconds in all
+LEAST = 96  # guide pixels along each axis that are computed on the slowest machine
+TRIED = 2, 7  # iterations from whose first to last the machine's speed is told
+SHARE = 0.1  # of a solver's time that these take: .08 alone, .12 while the window draws
 GROWTH = 1.4  # power of the side with which the time grows: small parts use the cores less well
-SHARE = 1 / 16  # of a solver's time from the first to the last of these: .054 to .070 of it
 
 T = TypeVar("T")
 
@@ -79,8 +79,9 @@ def unless_slow(
             return result
         yield progress
         done += 1
-        began = min(began, perf_counter())
+        if done == TRIED[0]:  # the first one has the window's beginning beside it
+            began = perf_counter()
         needed = (perf_counter() - began) / SHARE
-        if done == TRIED and needed > seconds:
+        if done == TRIED[1] and needed > seconds:
             steps.close()
             return Slow(needed)

@@ -109,21 +109,30 @@ def previewing(
             images, own = (cut.samples, cut.guide), cut.part.settings
             return upsample_steps(*images, bank, own, map_=parallel, whole=whole, corner=at)
 
-        def smaller(side: int) -> _Cut | None:
-            with suppress(InputError):  # it may lie beside a target that is turned
-                return _read(pair, settings, planes, choose(side))
-            return None
-
-        left = began + SECONDS - perf_counter() if max(cut.guide.shape[:2]) > LEAST else inf
+        left = began + SECONDS - perf_counter() if _smaller(choose, LEAST, cut.part) else inf
         made = yield from unless_slow(solving(cut), left)
         if isinstance(made, Slow):
-            side = made.side(began + SECONDS - perf_counter())
-            cut = smaller(side) or cut
+            less = _smaller(choose, made.side(began + SECONDS - perf_counter()), cut.part)
+            cut = (less and _read(pair, settings, planes, less)) or cut
             made = yield from solving(cut)
         shown = replace(made, image=cut.part.cut(made.image))
         return Previewed((shown,), None, (shown,), (), cut.part.corner)
 
     return steps
+
+
+def _smaller(choose: Callable[[int], Part], side: int, than: Part) -> Part | None:
+    """Choose a part with fewer pixels; None where there is none, as beside a turned target."""
+    with suppress(InputError):
+        part = choose(side)
+        if _pixels(part) < _pixels(than):
+            return part
+    return None
+
+
+def _pixels(part: Part) -> int:
+    rows, columns = part.guide
+    return int((rows.stop - rows.start) * (columns.stop - columns.start))
 
 
 def _read(pair: Pair, settings: Settings, planes: tuple[Index, Index], part: Part) -> _Cut | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import convolve, minimum_filter
@@ -28,6 +30,9 @@ QUANTILE_OF_ABSOLUTES = 0.3186
 FLOOR = 0.002
 # Rounding a plane leaves a residual of at most 2/3 of a step (RMS), at slopes of half a step.
 ROUNDING = 0.7
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def estimate_noise(
@@ -69,16 +74,17 @@ def _quiet_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> tu
     """Noise level by the quiet parts, and the RMS of the residual there."""
     height, width = (size // BLOCK * BLOCK for size in residual.shape)
 
-    def blocks(image: NDArray[np.generic]) -> NDArray[np.float64]:
+    def blocks(image: NDArray[Scalar]) -> NDArray[Scalar]:
         cut = image[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
-        return cut.swapaxes(1, 2).reshape(-1, BLOCK**2).astype(np.float64)
+        return cut.swapaxes(1, 2).reshape(-1, BLOCK**2)
 
     known = blocks(usable)
     full = known.mean(1) > 0.5
     if full.sum() < LEAST_BLOCKS:
         return _small_level(np.abs(residual[usable]))
-    known, squares = known[full], blocks(residual)[full] ** 2
-    power = (squares * known).sum(1) / known.sum(1)
+    known, squares = known[full], blocks(residual)[full]
+    np.square(squares, out=squares)
+    power = squares.sum(1, where=known) / known.sum(1)
     rms = float(np.sqrt(np.quantile(power, QUANTILE)))
     level, calm = rms / QUANTILE_OF_BLOCKS, _calm_level(squares, known)
     if calm < CLEARLY_LESS * level:
@@ -86,12 +92,13 @@ def _quiet_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> tu
     return level, rms
 
 
-def _calm_level(squares: NDArray[np.float64], known: NDArray[np.float64]) -> float:
-    """Noise level by the smallest residuals of each block, one row each."""
-    count = np.ceil(CALM_SHARE * known.sum(1, keepdims=True))
-    smallest = np.sort(np.where(known > 0, squares, np.inf), 1)
-    counts = np.arange(smallest.shape[1]) < count
-    power = np.where(counts, smallest, 0.0).sum(1) / count[:, 0]
+def _calm_level(squares: NDArray[np.float64], known: NDArray[np.bool_]) -> float:
+    """Noise level by the smallest residuals of each block, one row each; overwrites these."""
+    count = np.ceil(CALM_SHARE * known.sum(1)).astype(int)
+    squares[~known] = np.inf
+    squares.sort(1)
+    smallest = squares[:, : count.max()]
+    power = smallest.sum(1, where=np.arange(smallest.shape[1]) < count[:, None]) / count
     return float(np.sqrt(np.quantile(power, QUANTILE))) / QUANTILE_OF_CALM
 
 
