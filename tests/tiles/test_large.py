@@ -299,7 +299,8 @@ def test_another_job_is_refused_unless_overwritten(tmp_path):
         upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS, blur="gaussian")
     with pytest.raises(InputError, match="unfinished"):
         upsample_to_store(TARGET, SCENE.guide, place, **BLOCKS, resume=False)
-    stored = upsample_to_store(TARGET, SCENE.guide, place, OPERATORS, overwrite=True, threads=1)
+    other = BLOCKS | {"block": 128}
+    stored = upsample_to_store(TARGET, SCENE.guide, place, **other, overwrite=True)
     assert stored.resumed == 0
     with pytest.raises(InputError, match="exists already"):
         upsample_to_store(TARGET, SCENE.guide, place, OPERATORS, resume=False)
