@@ -4,12 +4,13 @@ from ._alignment import Alignment, check_alignment
 from ._check_target import check_target
 from ._degrade import degrade
 from ._guide import gray_values, guide_planes, guide_range
+from ._holes import without_gaps
 from ._interpolate import bicubic
 from ._place import place, straighten
 from ._placing import choose_factor, sampling_operator
 from ._recipe import groups_for
 from ._sampling import SamplingOperator
-from ._scalars import Scalars, measure, without_gaps
+from ._scalars import Scalars, measure
 from ._scale import nothing_known
 from ._settings import Settings
 from ._upsample import upsample, upsample_steps

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from napari_cosparse.core.bands import each_band
 from napari_cosparse.core.descent import Descent, Stop, lbfgs
+from napari_cosparse.core.mapping import Map
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.types import Plane
 
 from ._problem import Problem
 from ._recipe import effective_factor
+
+Mask = NDArray[np.bool_]  # shape (N1, N2)
 
 LAMBDA_PER_VARIANCE = 8.0  # up to factor 4; in proportion to the factor from there on
 MOST_NOISE = 1e6  # ranges: from there on samples say nothing, and squares stay finite
@@ -79,6 +84,10 @@ def graduate(
 ) -> Generator[Progress, None, Solution]:
     """Minimise with a smoothing that shrinks from stage to stage.
 
+    Large holes are filled when the rest is done, from what it came to: solved together with them,
+    what is known at their rims is drawn along by pixels that nothing holds (docs/decisions,
+    "Holes are filled last").
+
     Parameters
     ----------
     problem : Problem
@@ -97,28 +106,76 @@ def graduate(
     -------
     Solution
     """
-    image = start if problem.noise else problem.exact.to_point(start)
+    course = _Course(problem, schedule, start if problem.noise else problem.exact.to_point(start))
     del start  # or it would be held until the end
-    costs: list[float] = []
-    evaluations, total = 0, schedule.stages * schedule.iterations
-    stop = Stop.NO_DESCENT
-    for stage, eps in enumerate(schedule.smoothings):
-        objective = _Objective(problem, eps)
-        before = np.inf
-        for done in islice(_descents(problem, objective, image), schedule.iterations):
-            image = done.point
-            costs.append(done.value)
-            change, before = before - done.value, done.value
-            settled = change < CHANGE * problem.responses
-            stop = Stop.CHANGE_SMALL if settled else Stop.BUDGET_SPENT
-            step = stage * schedule.iterations + done.index
-            yield Progress(f"stage {stage + 1} of {schedule.stages}", step, total, done.value)
-            if change < NOTHING:  # further steps follow rounding, and take many trials
-                break
-        evaluations += objective.evaluations
-    if not costs and _is_stationary(problem, objective, image):
-        stop = Stop.GRADIENT_SMALL
-    return Solution(problem.within_bounds(image), tuple(costs), len(costs), evaluations, stop)
+    parts = _parts(problem.holes())
+    for number, part in enumerate(parts):
+        yield from course.stages(part, number, len(parts))
+    return course.solution()
+
+
+class _Part(NamedTuple):
+    """Pixels that are solved together, the others held as they are."""
+
+    name: str
+    holes: Mask | None
+    filled: bool = False  # the holes are solved, which no known sample sees; else all but them
+
+    def hold(self, direction: Plane, map_: Map) -> None:
+        """Set a direction to 0 at the pixels that are held, in place."""
+        if self.holes is None:
+            return
+        holes, filled = self.holes, self.filled
+
+        def work(rows: slice) -> None:
+            direction[rows][holes[rows] != filled] = 0
+
+        each_band(work, direction.shape, map_)
+
+
+def _parts(holes: Mask | None) -> list[_Part]:
+    """List what is solved, one after the other."""
+    first = _Part("", holes)
+    return [first] if holes is None else [first, _Part("holes, ", holes, filled=True)]
+
+
+class _Course:
+    """Stages of a solve, and what they came to."""
+
+    def __init__(self, problem: Problem, schedule: Schedule, image: Plane) -> None:
+        self._problem, self._schedule, self._image = problem, schedule, image
+        self._costs: list[float] = []
+        self._evaluations = 0
+        self._stop = Stop.NO_DESCENT
+
+    def stages(self, part: _Part, number: int, of: int) -> Iterator[Progress]:
+        """Go through all stages with one part."""
+        problem, schedule = self._problem, self._schedule
+        length = schedule.stages * schedule.iterations
+        for stage, eps in enumerate(schedule.smoothings):
+            objective = _Objective(problem, eps)
+            before = np.inf
+            for done in islice(
+                _descents(problem, objective, self._image, part), schedule.iterations
+            ):
+                self._image = done.point
+                self._costs.append(done.value)
+                change, before = before - done.value, done.value
+                settled = change < CHANGE * problem.responses
+                self._stop = Stop.CHANGE_SMALL if settled else Stop.BUDGET_SPENT
+                step = number * length + stage * schedule.iterations + done.index
+                name = f"{part.name}stage {stage + 1} of {schedule.stages}"
+                yield Progress(name, step, of * length, done.value)
+                if change < NOTHING:  # further steps follow rounding, and take many trials
+                    break
+            self._evaluations += objective.evaluations
+        if not self._costs and _is_stationary(problem, objective, self._image):
+            self._stop = Stop.GRADIENT_SMALL
+
+    def solution(self) -> Solution:
+        """Clip what was found to the bounds."""
+        image, costs = self._problem.within_bounds(self._image), tuple(self._costs)
+        return Solution(image, costs, len(costs), self._evaluations, self._stop)
 
 
 def _is_stationary(problem: Problem, objective: _Objective, image: Plane) -> bool:
@@ -183,17 +240,20 @@ class _Objective:
         return curvature
 
 
-def _descents(problem: Problem, objective: _Objective, image: Plane) -> Iterator[Descent]:
-    """L-BFGS on one stage's cost; exact samples stay exact all the way."""
+def _descents(
+    problem: Problem, objective: _Objective, image: Plane, part: _Part
+) -> Iterator[Descent]:
+    """L-BFGS on one stage's cost; exact samples stay exact all the way, held pixels as they are."""
     map_, shape = problem.prior.map_, problem.prior.shape
     inverse = objective.curvature(image)
     each_band(lambda rows: np.reciprocal(inverse[rows], out=inverse[rows]), shape, map_)
 
+    def project(direction: Plane) -> Plane:
+        if not problem.noise and not part.filled:
+            direction = problem.exact.to_direction(direction)
+        part.hold(direction, map_)  # no sample sees pixels of both kinds: the two commute
+        return direction
+
     return lbfgs(
-        objective,
-        image,
-        project=(lambda direction: direction) if problem.noise else problem.exact.to_direction,
-        inverse=inverse,
-        map_=map_,
-        corner=problem.corner,
+        objective, image, project=project, inverse=inverse, map_=map_, corner=problem.corner
     )

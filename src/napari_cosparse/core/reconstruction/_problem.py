@@ -8,15 +8,17 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from napari_cosparse.core.bands import each_band, row_products, total
 from napari_cosparse.core.types import Plane
 
 from ._fidelity import ExactFidelity, SoftFidelity
+from ._holes import large_holes, without_gaps
 from ._interpolate import bicubic, fill_nearest
 from ._prior import Prior
 from ._sampling_protocol import Sampling
-from ._scalars import Scalars, without_gaps
+from ._scalars import Scalars
 from ._scale import Scaled
 
 T = TypeVar("T")
@@ -70,6 +72,15 @@ class Problem:
         ndarray, shape (N1, N2), float32
         """
         return bicubic(fill_nearest(self.target.samples, self.target.known), self.sampling)
+
+    def holes(self) -> NDArray[np.bool_] | None:
+        """Pixels in large holes between known samples; None if there are none.
+
+        Returns
+        -------
+        ndarray, shape (N1, N2), bool, or None
+        """
+        return large_holes(self.weights > 0, self.sampling)
 
     @cached_property
     def exact(self) -> ExactFidelity:

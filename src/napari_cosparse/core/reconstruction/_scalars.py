@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter, minimum_filter
 
 from napari_cosparse.core.mapping import Map, once
 from napari_cosparse.core.operators import OperatorPair
 
+from ._holes import without_gaps
 from ._lattice import Lattice
 from ._noise import FLOOR, estimate_noise
 from ._recipe import groups_for
 from ._scale import Scaled, Unit, scale_target
 from ._settings import Settings
-
-GAP = 4  # samples; wider holes say nothing of how much to trust the samples around them
 
 
 @dataclass(frozen=True)
@@ -126,28 +123,6 @@ def measure(
         guide=guide if settings.guided else None,
         density=pixels * without_gaps(scaled.known).sum() / known.size,
     )
-
-
-def without_gaps(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell where known samples have a say: among them, that is, but not in large holes.
-
-    Pixels far from all of them are filled, but are no reason to trust the others more.
-
-    Parameters
-    ----------
-    known : ndarray, shape (m1, m2), bool
-        Samples that are known.
-
-    Returns
-    -------
-    ndarray, shape (m1, m2), bool
-        These, and gaps between them of up to `GAP` rows or columns.
-    """
-    if known.all():
-        return known
-    wider = np.pad(known, GAP).astype(np.uint8)  # what lies outside is no gap
-    closed = minimum_filter(maximum_filter(wider, GAP + 1), GAP + 1)
-    return closed[GAP:-GAP, GAP:-GAP].astype(bool)
 
 
 def noise_of(scaled: Scaled, noise: float | None) -> float:
