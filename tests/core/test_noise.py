@@ -144,3 +144,23 @@ def test_large_holes_do_not_change_how_much_samples_are_trusted():
     assert density(~hole) == pytest.approx(whole, rel=0.02)
     rows, columns = np.indices((64, 64))
     assert density((rows + columns) % 2 == 0) == pytest.approx(2 * whole, rel=0.02)
+
+
+@pytest.mark.parametrize("rates", [(0.01, 0.05), (0.05, 1), (0.2, 3), (0, 3), (0, 20)])
+@pytest.mark.parametrize("unit", [1, 0.37])
+def test_noise_of_rare_counts_is_that_of_the_whole(rates, unit):
+    """As of mass spectra: where nothing was counted there is no noise to see."""
+    rate = np.where(np.hypot(*(np.mgrid[:64, :64] - 30.0)) < 20, rates[1], rates[0])
+    counts = np.random.default_rng(0).poisson(rate)
+    assert estimate(unit * counts) == pytest.approx(unit * np.sqrt(rate.mean()), rel=0.2)
+    known = np.arange(64)[:, None] % 32 > 3
+    hidden = estimate(unit * counts, np.broadcast_to(known, counts.shape))
+    assert hidden == pytest.approx(unit * np.sqrt(rate.mean()), rel=0.25)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_dots_in_an_empty_image_are_no_noise(size):
+    image = np.zeros((64, 64))
+    for row, column in np.random.default_rng(1).integers(2, 58, (20, 2)):
+        image[row : row + size, column : column + size] = 7
+    assert estimate(image) == 0

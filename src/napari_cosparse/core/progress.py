@@ -38,14 +38,26 @@ class Progress:
     cost: float = float("nan")
 
 
-class _Kept(Generic[S, T]):
-    """Iterate over a generator and keep what it returns."""
+class Kept(Generic[S, T]):
+    """Iterate over a generator and keep what it returns.
+
+    Parameters
+    ----------
+    steps : generator
+        A computation.
+
+    Attributes
+    ----------
+    result : object
+        What it returned; there once the iteration has ended.
+    """
 
     def __init__(self, steps: Generator[S, None, T]) -> None:
         self._steps = steps
         self.result: T
 
     def __iter__(self) -> Iterator[S]:
+        """Yield what the generator yields."""
         self.result = yield from self._steps
 
 
@@ -73,7 +85,7 @@ def drain(
     """
     if report is not None and not callable(report):
         raise InputError(f"report {report!r} must be callable: it is given each step's Progress")
-    kept = _Kept(steps)
+    kept = Kept(steps)
     for progress in kept:
         if report is not None:
             report(progress)
@@ -102,7 +114,7 @@ def retold(
     T
         What the generator returns.
     """
-    kept = _Kept(steps)
+    kept = Kept(steps)
     for step in kept:
         yield tell(step)
     return kept.result

@@ -6,7 +6,7 @@ from math import inf
 from time import perf_counter
 from typing import TypeVar
 
-from napari_cosparse.core.progress import Progress
+from napari_cosparse.core.progress import Kept, Progress
 
 from ._preview_axis import LONGEST
 
@@ -14,6 +14,7 @@ SECONDS = 1.6  # of computing; with what napari needs to show a layer, two secon
 LEAST = 96  # guide pixels along each axis that are computed on the slowest machine
 TRIED = 2, 7  # iterations from whose first to last the machine's speed is told
 SHARE = 0.1  # of a solver's time that these take: .08 alone, .12 while the window draws
+ONCE = 60  # iterations that it has at most; where large holes are filled it has twice as many
 GROWTH = 1.4  # power of the side with which the time grows: small parts use the cores less well
 
 T = TypeVar("T")
@@ -70,18 +71,13 @@ def unless_slow(
     T or Slow
         What the solver returns, or why it was given up.
     """
-    done, began = 0, inf
-    while True:
-        try:
-            progress = next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    kept, began = Kept(steps), inf
+    for done, progress in enumerate(kept, 1):
         yield progress
-        done += 1
         if done == TRIED[0]:  # the first one has the window's beginning beside it
             began = perf_counter()
-        needed = (perf_counter() - began) / SHARE
+        needed = (perf_counter() - began) / SHARE * max(1, progress.total / ONCE)
         if done == TRIED[1] and needed > seconds:
             steps.close()
             return Slow(needed)
+    return kept.result

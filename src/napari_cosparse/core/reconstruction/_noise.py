@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import convolve, minimum_filter
+from scipy.ndimage import convolve, maximum_filter, minimum_filter
 
 # Annihilates planes and every straight axis-parallel edge; unit gain for white noise
 # (Immerkaer 1996).
@@ -18,6 +18,11 @@ LEAST_BLOCKS = 12
 # exactly, and so count only where they say clearly less: on white noise they do not.
 CALM_SHARE = 0.25
 CLEARLY_LESS = 0.65
+# Rare counts: many samples are empty, which says nothing of the noise, and a good part of the rest
+# is larger than all its neighbours, as in noise (one in nine); beside edges it is 2 % at most.
+EMPTY = 1 / 3  # of the samples, at least
+COUNTS = 0.01  # of the samples, at least; fewer are a few dots
+PEAKS = 0.06  # of the counts, at least
 # Images with fewer blocks: a low quantile of the absolute values, since edges are everywhere.
 SMALL_QUANTILE = 0.25
 QUIET_SHARE = 0.75
@@ -42,7 +47,8 @@ def estimate_noise(
 
     The quietest small blocks decide, so that edges and texture do not count as
     noise, and where edges are in all of them their quietest samples; rounding to a
-    lattice (integer types) does not count either.
+    lattice (integer types) does not count either. Of rare counts it is the mean
+    over the image.
 
     Parameters
     ----------
@@ -66,8 +72,24 @@ def estimate_noise(
     else:
         usable = minimum_filter(known, 3, mode="constant")[1:-1, 1:-1]
     level, rms = _quiet_level(residual, usable)
-    noisy = level > FLOOR and rms > ROUNDING * step
-    return level if noisy else 0.0
+    if level > FLOOR and rms > ROUNDING * step:
+        return level
+    if _has_rare_counts(samples, known):
+        return float(np.sqrt(np.mean(residual[usable] ** 2)))
+    return 0.0
+
+
+def _has_rare_counts(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> bool:
+    """Tell whether most of an image is empty and the rest looks like single counts."""
+    lowest = samples.min(where=known, initial=np.inf)
+    counts = known & (samples > lowest)
+    number, of = int(np.count_nonzero(counts)), int(np.count_nonzero(known))
+    if not COUNTS * of < number < (1 - EMPTY) * of:
+        return False
+    around = np.ones((3, 3), bool)
+    around[1, 1] = False
+    peaks = samples > maximum_filter(np.where(known, samples, lowest), footprint=around)
+    return int(np.count_nonzero(peaks & counts)) > PEAKS * number
 
 
 def _quiet_level(residual: NDArray[np.float64], usable: NDArray[np.bool_]) -> tuple[float, float]:
