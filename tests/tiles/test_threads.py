@@ -9,6 +9,7 @@ import dask
 import numpy as np
 import pytest
 
+from napari_cosparse.core.mapping import once
 from napari_cosparse.tiles import Cancelled, threaded_map
 
 
@@ -121,3 +122,33 @@ def test_an_error_stops_the_other_threads():
     time.sleep(0.2)
     assert len(seen) - before <= 1
     assert before < 70
+
+
+def test_long_call_is_left_behind_when_told_to_stop():
+    stop, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def long():
+        stop.set()
+        go_on.wait(20)
+        ended.set()
+
+    with pytest.raises(Cancelled):
+        once(threaded_map(1, stop.is_set), long)
+    assert not ended.is_set()
+    go_on.set()
+    assert ended.wait(20)
+
+
+@pytest.mark.parametrize("cancelled", [None, lambda: False])
+def test_long_call_returns_and_raises_as_if_it_were_called(cancelled):
+    map_ = threaded_map(2, cancelled)
+    assert once(map_, divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        once(map_, divmod, 7, 0)
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        once(map_, np.sqrt, -np.ones(3))
+
+
+def test_no_long_call_is_begun_when_told_to_stop():
+    with pytest.raises(Cancelled):
+        once(threaded_map(1, lambda: True), pytest.fail)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -20,15 +20,24 @@ class Map(Protocol):
         ...
 
 
+@runtime_checkable
+class Leaving(Protocol):
+    """A map that can leave a long call behind when it is told to stop."""
+
+    def once(self, function: Callable[[], B], /) -> B:
+        """Return what a function returns."""
+        ...
+
+
 def once(map_: Map, function: Callable[..., B], *arguments: Any) -> B:  # noqa: ANN401
-    """Call a function by way of a map: whoever runs that may stop before.
+    """Call a function by way of a map: whoever runs that may stop before, or meanwhile.
 
     Parameters
     ----------
     map_ : callable
         Like the built-in `map`.
     function : callable
-        What to call.
+        What to call; it changes nothing that is there.
     *arguments
         What it takes.
 
@@ -37,5 +46,7 @@ def once(map_: Map, function: Callable[..., B], *arguments: Any) -> B:  # noqa: 
     B
         What it returns.
     """
+    if isinstance(map_, Leaving):
+        return map_.once(lambda: function(*arguments))
     (result,) = map_(lambda _: function(*arguments), [None])
     return result

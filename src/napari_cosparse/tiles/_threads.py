@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, wait
+from contextvars import copy_context
 from functools import cache
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
 import dask
@@ -18,6 +20,8 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 Asked = Callable[[], bool]
+
+ASKED_EVERY = 0.05  # seconds, while one long call runs
 
 
 class Cancelled(Exception):  # noqa: N818 - nothing went wrong
@@ -53,8 +57,8 @@ def threaded_map(threads: int | None = None, cancelled: Asked | None = None) -> 
         Number of threads; dask's own choice (``dask.config`` key ``num_workers``, else the
         number of cores) if None.
     cancelled : callable, optional
-        Asked before each call, perhaps in another thread, whether to stop (the ``is_set`` of a
-        ``threading.Event``, say). If so, the map raises `Cancelled`.
+        Asked before each call, perhaps in another thread, and during long single ones, whether to
+        stop (the ``is_set`` of a ``threading.Event``, say). If so, the map raises `Cancelled`.
 
     Returns
     -------
@@ -62,19 +66,47 @@ def threaded_map(threads: int | None = None, cancelled: Asked | None = None) -> 
         Like the built-in `map`; results come back in the order of the items, whatever thread
         finished first.
     """
+    return _Threads(threads, cancelled)
 
-    def run(function: Callable[[A], B], items: Iterable[A], /) -> Iterable[B]:
+
+class _Threads:
+    """The map that `threaded_map` makes."""
+
+    def __init__(self, threads: int | None, cancelled: Asked | None) -> None:
+        self._threads, self._cancelled = threads, cancelled
+
+    def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> Iterable[B]:
+        """Return the results in the order of the items."""
+
         def call(item: A) -> B:
-            stop_if(cancelled)
+            stop_if(self._cancelled)
             return function(item)
 
-        work, number = list(items), threads or default_threads()
+        work, number = list(items), self._threads or default_threads()
         with _blas().limit(limits=1, user_api="blas"):
             if len(work) < 2 or number == 1:  # a graph has nothing to add
                 return [call(item) for item in work]
             return _in_threads(call, work, number)
 
-    return run
+    def once(self, function: Callable[[], B], /) -> B:
+        """Call a function that may take seconds; whoever cancels does not wait for its end."""
+        stop_if(self._cancelled)
+        with _blas().limit(limits=1, user_api="blas"):
+            if self._cancelled is None:
+                return function()
+            result: Future[B] = Future()
+            Thread(target=copy_context().run, args=(_fulfil, result, function), daemon=True).start()
+            while not wait([result], ASKED_EVERY).done:
+                stop_if(self._cancelled)
+            return result.result()
+
+
+def _fulfil(result: Future[B], function: Callable[[], B]) -> None:
+    """Hand on what a function returns or raises."""
+    try:
+        result.set_result(function())
+    except BaseException as error:  # noqa: BLE001 - raised where the result is awaited
+        result.set_exception(error)
 
 
 def default_threads() -> int:

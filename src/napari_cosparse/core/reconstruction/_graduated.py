@@ -69,7 +69,7 @@ class Solution:
     iterations, evaluations : int
         Accepted steps, and evaluations of cost and gradient.
     stop : Stop
-        Why the last stage ended.
+        Why the last stage ended; where large holes were filled apart, the less settled of the two.
     """
 
     image: Plane
@@ -146,11 +146,11 @@ class _Course:
         self._problem, self._schedule, self._image = problem, schedule, image
         self._costs: list[float] = []
         self._evaluations = 0
-        self._stop = Stop.NO_DESCENT
+        self._stops: list[Stop] = []  # of each part that took a step
 
     def stages(self, part: _Part, number: int, of: int) -> Iterator[Progress]:
         """Go through all stages with one part."""
-        problem, schedule = self._problem, self._schedule
+        problem, schedule, stop = self._problem, self._schedule, None
         length = schedule.stages * schedule.iterations
         for stage, eps in enumerate(schedule.smoothings):
             objective = _Objective(problem, eps)
@@ -162,20 +162,31 @@ class _Course:
                 self._costs.append(done.value)
                 change, before = before - done.value, done.value
                 settled = change < CHANGE * problem.responses
-                self._stop = Stop.CHANGE_SMALL if settled else Stop.BUDGET_SPENT
+                stop = Stop.CHANGE_SMALL if settled else Stop.BUDGET_SPENT
                 step = number * length + stage * schedule.iterations + done.index
                 name = f"{part.name}stage {stage + 1} of {schedule.stages}"
                 yield Progress(name, step, of * length, done.value)
                 if change < NOTHING:  # further steps follow rounding, and take many trials
                     break
             self._evaluations += objective.evaluations
-        if not self._costs and _is_stationary(problem, objective, self._image):
-            self._stop = Stop.GRADIENT_SMALL
+        if stop is not None:
+            self._stops.append(stop)
 
     def solution(self) -> Solution:
         """Clip what was found to the bounds."""
+        stop = self._why()
         image, costs = self._problem.within_bounds(self._image), tuple(self._costs)
-        return Solution(image, costs, len(costs), self._evaluations, self._stop)
+        return Solution(image, costs, len(costs), self._evaluations, stop)
+
+    def _why(self) -> Stop:
+        """Tell why the solve ended."""
+        if Stop.BUDGET_SPENT in self._stops:  # in one part is enough
+            return Stop.BUDGET_SPENT
+        if self._stops:
+            return self._stops[-1]
+        last = _Objective(self._problem, self._schedule.smoothings[-1])
+        still = _is_stationary(self._problem, last, self._image)
+        return Stop.GRADIENT_SMALL if still else Stop.NO_DESCENT
 
 
 def _is_stationary(problem: Problem, objective: _Objective, image: Plane) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from napari_cosparse.core.bands import each_band, row_products, total
+from napari_cosparse.core.mapping import once
 from napari_cosparse.core.types import Plane
 
 from ._fidelity import ExactFidelity, SoftFidelity
@@ -71,7 +72,8 @@ class Problem:
         -------
         ndarray, shape (N1, N2), float32
         """
-        return bicubic(fill_nearest(self.target.samples, self.target.known), self.sampling)
+        filled = once(self.prior.map_, fill_nearest, self.target.samples, self.target.known)
+        return bicubic(filled, self.sampling)
 
     def holes(self) -> NDArray[np.bool_] | None:
         """Pixels in large holes between known samples; None if there are none.
@@ -80,7 +82,7 @@ class Problem:
         -------
         ndarray, shape (N1, N2), bool, or None
         """
-        return large_holes(self.weights > 0, self.sampling)
+        return once(self.prior.map_, large_holes, self.weights > 0, self.sampling)
 
     @cached_property
     def exact(self) -> ExactFidelity:
@@ -106,7 +108,9 @@ class Problem:
         if self.whole is not None:
             return self.whole.density
         known, inside = self.weights > 0, self.sampling.inside
-        share = np.count_nonzero(without_gaps(known) & inside) / np.count_nonzero(inside)
+        share = np.count_nonzero(
+            once(self.prior.map_, without_gaps, known) & inside
+        ) / np.count_nonzero(inside)
         return self.responses * share / np.count_nonzero(known)
 
     def excess(self, image: Plane, slack: float = 0.0) -> Plane:

@@ -121,7 +121,7 @@ def measure(
         limits=(float(known.min()), float(known.max())),
         noise=once(map_, noise_of, scaled, settings.noise),
         guide=guide if settings.guided else None,
-        density=pixels * without_gaps(scaled.known).sum() / known.size,
+        density=pixels * once(map_, without_gaps, scaled.known).sum() / known.size,
     )
 
 
