@@ -14,7 +14,8 @@ SECONDS = 1.6  # of computing; with what napari needs to show a layer, two secon
 LEAST = 96  # guide pixels along each axis that are computed on the slowest machine
 TRIED = 2, 7  # iterations from whose first to last the machine's speed is told
 SHARE = 0.1  # of a solver's time that these take: .08 alone, .12 while the window draws
-ONCE = 60  # iterations that it has at most; where large holes are filled it has twice as many
+ONCE = 60  # iterations that it has at most; twice as many where it fills large holes afterwards,
+FILLED = 2.4  # which takes so many times as long in all
 GROWTH = 1.4  # power of the side with which the time grows: small parts use the cores less well
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ def unless_slow(
         yield progress
         if done == TRIED[0]:  # the first one has the window's beginning beside it
             began = perf_counter()
-        needed = (perf_counter() - began) / SHARE * max(1, progress.total / ONCE)
+        needed = (perf_counter() - began) / SHARE * (FILLED if progress.total > ONCE else 1)
         if done == TRIED[1] and needed > seconds:
             steps.close()
             return Slow(needed)
