@@ -23,6 +23,7 @@ CLEARLY_LESS = 0.65
 EMPTY = 1 / 3  # of the samples, at least
 COUNTS = 0.01  # of the samples, at least; fewer are a few dots
 PEAKS = 0.06  # of the counts, at least
+FEW = 5  # steps of the lattice: median of the counts, at most; grey values of a scan are more
 # Images with fewer blocks: a low quantile of the absolute values, since edges are everywhere.
 SMALL_QUANTILE = 0.25
 QUIET_SHARE = 0.75
@@ -74,17 +75,19 @@ def estimate_noise(
     level, rms = _quiet_level(residual, usable)
     if level > FLOOR and rms > ROUNDING * step:
         return level
-    if _has_rare_counts(samples, known):
+    if _has_rare_counts(samples, known, step):
         return float(np.sqrt(np.mean(residual[usable] ** 2)))
     return 0.0
 
 
-def _has_rare_counts(samples: NDArray[np.floating], known: NDArray[np.bool_]) -> bool:
+def _has_rare_counts(samples: NDArray[np.floating], known: NDArray[np.bool_], step: float) -> bool:
     """Tell whether most of an image is empty and the rest looks like single counts."""
     lowest = samples.min(where=known, initial=np.inf)
     counts = known & (samples > lowest)
     number, of = int(np.count_nonzero(counts)), int(np.count_nonzero(known))
     if not COUNTS * of < number < (1 - EMPTY) * of:
+        return False
+    if np.median(samples[counts]) - lowest > (FEW + 0.5) * step:
         return False
     around = np.ones((3, 3), bool)
     around[1, 1] = False
