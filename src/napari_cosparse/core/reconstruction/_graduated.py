@@ -17,12 +17,10 @@ from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.types import Plane
 
 from ._problem import Problem
-from ._recipe import effective_factor
+from ._stage_cost import StageCost
 
 Mask = NDArray[np.bool_]  # shape (N1, N2)
 
-LAMBDA_PER_VARIANCE = 8.0  # up to factor 4; in proportion to the factor from there on
-MOST_NOISE = 1e6  # ranges: from there on samples say nothing, and squares stay finite
 CHANGE = 1e-4  # mean decrease per response in a stage's last step that counts as converged
 NOTHING = 1e-3  # decrease of the whole cost that ends a stage: one response moves by 3 % of eps
 
@@ -153,7 +151,7 @@ class _Course:
         problem, schedule, stop = self._problem, self._schedule, None
         length = schedule.stages * schedule.iterations
         for stage, eps in enumerate(schedule.smoothings):
-            objective = _Objective(problem, eps)
+            objective = StageCost(problem, eps)
             before = np.inf
             for done in islice(
                 _descents(problem, objective, self._image, part), schedule.iterations
@@ -184,75 +182,13 @@ class _Course:
             return Stop.BUDGET_SPENT
         if self._stops:
             return self._stops[-1]
-        last = _Objective(self._problem, self._schedule.smoothings[-1])
-        still = _is_stationary(self._problem, last, self._image)
+        last = StageCost(self._problem, self._schedule.smoothings[-1])
+        still = last.is_stationary(self._image)
         return Stop.GRADIENT_SMALL if still else Stop.NO_DESCENT
 
 
-def _is_stationary(problem: Problem, objective: _Objective, image: Plane) -> bool:
-    """Whether the gradient is zero, as for a constant target."""
-    _, gradient = objective(image)
-    return not (gradient if problem.noise else problem.exact.to_direction(gradient)).any()
-
-
-def prior_weight(problem: Problem, least_noise: float = 0.0) -> float:
-    """Lambda of the contract's noisy cost, from the noise and the factor.
-
-    Parameters
-    ----------
-    problem : Problem
-        Gives both.
-    least_noise : float
-        Smallest noise that is believed, in ranges: a misfit far stiffer than the prior would
-        leave the solver no room.
-
-    Returns
-    -------
-    float
-        ``8 sigma^2 max(1, d / 4)``, in squared ranges.
-    """
-    d = effective_factor(problem.sampling.factor)
-    noise = min(max(problem.noise, least_noise), MOST_NOISE)
-    return LAMBDA_PER_VARIANCE * noise**2 * max(1.0, d / 4)
-
-
-class _Objective:
-    """One stage's cost: the bounded prior, plus the misfit of noisy samples.
-
-    With noise it is ``prior + ||Phi s - y||^2 K / (lambda m)`` (contract, "Noisy", divided by
-    lambda m / K), so that the prior's scale is the same with and without noise.
-    """
-
-    def __init__(self, problem: Problem, eps: float) -> None:
-        self._problem, self._eps = problem, eps
-        self._soft = problem.soft if problem.noise else None
-        weight = prior_weight(problem, least_noise=eps)
-        self._strength = problem.density / weight if problem.noise else 0.0
-        self.evaluations = 0
-
-    def __call__(self, image: Plane) -> tuple[float, Plane]:
-        """Cost and gradient at an image."""
-        self.evaluations += 1
-        cost, gradient = self._problem.bounded_prior(image, self._eps)
-        if self._soft is not None:
-            cost += self._soft.add(image, gradient, self._strength)
-        return cost, gradient
-
-    def curvature(self, image: Plane) -> Plane:
-        """Diagonal that majorises the Hessian at an image."""
-        curvature = self._problem.bounded_curvature(image, self._eps)
-        if self._soft is not None:
-            soft, strength = self._soft.curvature(), np.float32(self._strength)
-
-            def add(rows: slice) -> None:
-                curvature[rows] += strength * soft[rows]
-
-            each_band(add, curvature.shape, self._problem.prior.map_)
-        return curvature
-
-
 def _descents(
-    problem: Problem, objective: _Objective, image: Plane, part: _Part
+    problem: Problem, objective: StageCost, image: Plane, part: _Part
 ) -> Iterator[Descent]:
     """L-BFGS on one stage's cost; exact samples stay exact all the way, held pixels as they are."""
     map_, shape = problem.prior.map_, problem.prior.shape

@@ -16,8 +16,9 @@ from napari_cosparse.core.geometry import Flat
 from napari_cosparse.core.progress import Progress
 from napari_cosparse.core.types import Plane
 
-from ._graduated import Solution, prior_weight
+from ._graduated import Solution
 from ._problem import Problem
+from ._stage_cost import prior_weight
 
 EPS = 0.003  # 1 / (sqrt(nu) a_D): nu = 400 and images in units of about 17 ranges
 LAMBDAS = (1e-2, 1e-6)  # first and last, in squared ranges of the target; the last is the paper's
