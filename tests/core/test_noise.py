@@ -158,6 +158,14 @@ def test_noise_of_rare_counts_is_that_of_the_whole(rates, unit):
     assert hidden == pytest.approx(unit * np.sqrt(rate.mean()), rel=0.25)
 
 
+@pytest.mark.parametrize("most", [1.5, 3, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_of_counts_whose_rate_varies_is_that_of_the_whole(most, seed):
+    rate = most * np.mgrid[:48, :48][1] / 47
+    counts = np.random.default_rng(seed).poisson(rate)
+    assert estimate(counts) == pytest.approx(np.sqrt(rate.mean()), rel=0.2)
+
+
 @pytest.mark.parametrize("size", [1, 3])
 def test_dots_in_an_empty_image_are_no_noise(size):
     image = np.zeros((64, 64))

@@ -18,9 +18,9 @@ LEAST_BLOCKS = 12
 # exactly, and so count only where they say clearly less: on white noise they do not.
 CALM_SHARE = 0.25
 CLEARLY_LESS = 0.65
-# Rare counts: many samples are empty, which says nothing of the noise, and a good part of the rest
+# Rare counts: some samples are empty, which says nothing of the noise, and a good part of the rest
 # is larger than all its neighbours, as in noise (one in nine); beside edges it is 2 % at most.
-EMPTY = 1 / 3  # of the samples, at least
+EMPTY = 0.1  # of the samples, at least
 COUNTS = 0.01  # of the samples, at least; fewer are a few dots
 PEAKS = 0.06  # of the counts, at least
 FEW = 5  # steps of the lattice: median of the counts, at most; grey values of a scan are more
@@ -81,7 +81,7 @@ def estimate_noise(
 
 
 def _has_rare_counts(samples: NDArray[np.floating], known: NDArray[np.bool_], step: float) -> bool:
-    """Tell whether most of an image is empty and the rest looks like single counts."""
+    """Tell whether parts of an image are empty and the rest looks like single counts."""
     lowest = samples.min(where=known, initial=np.inf)
     counts = known & (samples > lowest)
     number, of = int(np.count_nonzero(counts)), int(np.count_nonzero(known))
